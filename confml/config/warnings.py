@@ -23,6 +23,8 @@ WARNINGS: Mapping[str, str] = {
     "identifier": "a feature has a different value in every row, as an identifier has",
     "repeated-identifier": "a feature may name subjects with several rows each, and the config has no groups",
     "gives-label-away": "a feature determines the label of every training row",
+    "class-coverage": "the regions of a method contain the labels of a class more rarely than 1 - level, "
+    "with p <= 0.01 after Holm's correction over the classes: the promise is for all rows together",
     "constant-predictions": "a method predicts the same class for every test row",
     "votes-below-threshold": "votes of one-vs-one machines cannot reach a threshold: a class wins at most "
     "K - 1 of K (K - 1) / 2 votes, a share of 2/K",

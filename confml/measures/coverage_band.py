@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -126,3 +127,20 @@ def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
         (int(np.count_nonzero(groups == code)), int(counted[groups == code].min()))
         for code in np.unique(groups).tolist()
     )
+
+
+def class_parts(case: Case) -> dict[Any, tuple[tuple[int, int | None], ...]]:
+    """Return `calibration_parts` of the rows of each class that is not absent from training.
+
+    The rows of a class that is as hard as the others have the errors of exchangeable rows.
+    """
+    labels, codes = case.labels
+    counted = case.counted
+    groups = case.prediction.extra.get("group", np.zeros((len(codes), 1), dtype=np.int64))[:, 0]
+    pairs = (groups - groups.min(initial=0)) * len(labels) + codes
+    parts: dict[Any, list[tuple[int, int | None]]] = {}
+    for pair in np.unique(pairs[case.known]).tolist():
+        rows = case.known & (pairs == pair)
+        fewest = None if counted is None else int(counted[rows].min())
+        parts.setdefault(labels[pair % len(labels)].item(), []).append((int(rows.sum()), fewest))
+    return {label: tuple(of_class) for label, of_class in parts.items()}

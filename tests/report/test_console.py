@@ -64,11 +64,11 @@ def test_the_short_table_has_a_legend_and_the_files(report):
     text = printed(report)
     assert "sure correct" not in text
     assert "regions at significance level 0.05" in text and "+ the lowest" in text
-    assert "0 of 5; the others are not shown to differ" in text  # all errors are equal
+    assert "0 of 5; no significant difference from the others" in text  # all errors are equal
     assert "is not compared (different test examples)" in text
     several = printed(report, run=many_run(4))
     assert re.search(r"significance: \* shown to be worse than the lowest \(.*\): \d of 3", several)
-    assert "power: this run could show" in several and "2 splits: fewer than 5" in several
+    assert "would probably have been detected (80 % power)" in several and "2 splits: fewer than 5" in several
     assert "note: satimage: column 'id' looks like an id" in text
     assert f"tables:  {report / 'tables'}" in text and "(--all lists them)" in text
     assert f"page:    {report / 'report.html'}" in text

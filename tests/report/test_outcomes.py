@@ -205,7 +205,7 @@ def test_tasks_have_ranks_and_wins(tmp_path):
     )
     compared = confml.compare(frame, task="task")
     assert compared.sentences[0].startswith("Mean ranks over 3 tasks: a ")
-    assert "3 tasks are too few for a test of 3 models" in compared.sentences[0]
+    assert "The tasks are too few for a test of the models: 7 needed, 3 available." in compared.sentences[0]
     assert "Best mean: a on easy and hard; b on odd." in compared.sentences[1]
     assert any(note.startswith("alone is left out: only the model 'a'") for note in compared.notes)
     assert compared.ranks["best"].sum() == 3 and set(compared.models["task"]) == {"easy", "hard", "odd"}

@@ -108,7 +108,7 @@ def test_a_run_without_results_has_a_report_too(tmp_path):
     empty = type(run)(run.config, run.cells, {}, run.failures, run.datasets)
     write_report(empty, tmp_path)
     assert read(tmp_path / "metrics.csv") == [] and len(read(tmp_path / "tables/failures.csv")) == 2
-    assert "0 of 20 cells are done, 2 failed" in (tmp_path / ".run/notes.txt").read_text()
+    assert "0 of 20 fits finished, 2 failed" in (tmp_path / ".run/notes.txt").read_text()
     out = io.StringIO()
     print_run(empty, tmp_path, out)
     assert "failures.csv" in out.getvalue() and "Results" not in out.getvalue()

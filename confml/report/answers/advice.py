@@ -1,10 +1,10 @@
 """`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.comparisons import Comparisons, Line
@@ -27,42 +27,41 @@ USUAL_LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Advice:
-    """The best method for an aim, and the fastest one that is not shown to differ from it.
+    """The method to take for an aim.
 
-    aim: a key of `TITLES`. best: label, None without advice; reason: why there is none, a sentence. value:
-    of the best one, as text. seconds: of inner selection, fit and prediction of a split, by label. alike:
-    methods that are not shown to differ from the best. power: sentence on what the run could show.
-    guarantee: sentences on the promise of the recommended method.
+    It is one of those without a significant difference from the best: the one with the lowest AUGRC, whose
+    confidences rank its errors best, then one with a guarantee, then the fastest.
+
+    aim: a key of `TITLES`. recommended: label, None without advice; reason: why there is none, a sentence.
+    value: of the recommended method, as text. best: label of the method with the lowest mean; lowest: its
+    value, "" if it is the recommended one. alike: the other methods without a significant difference from
+    the best; choice: by what the recommended one is better than these. power: sentence on the detectable
+    difference. guarantee: sentences on the promise of the recommended method.
     """
 
     aim: str
-    best: str | None = None
+    recommended: str | None = None
     value: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    best: str = ""
+    lowest: str = ""
     alike: Sequence[str] = ()
+    choice: str = ""
     power: str = ""
     guarantee: str = ""
     reason: str = ""
 
     @property
-    def fastest(self) -> str | None:
-        """The fastest of the best method and those not shown to differ from it."""
-        labels = [label for label in (self.best, *self.alike) if label is not None and label in self.seconds]
-        return min(labels, key=lambda label: self.seconds[label], default=self.best)
-
-    @property
     def head(self) -> str:
-        """The recommendation: the best method, those not shown to differ, and the fastest of these."""
-        if self.best is None:
+        """The recommendation, and the methods without a significant difference."""
+        if self.recommended is None:
             return self.reason
-        time = f", {seconds_text(self.seconds[self.best])}" if self.best in self.seconds else ""
-        text = f"For the {TITLES[self.aim]}: {self.best} ({self.value}{time})."
+        text = f"For the {TITLES[self.aim]}: {self.recommended} ({self.value})."
         if not self.alike:
             return text
-        text += f" Not shown to differ: {listed(self.alike)}; {self.fastest} is the fastest"
-        if self.fastest != self.best and self.fastest is not None:
-            text += f" ({seconds_text(self.seconds[self.fastest])})"
-        return f"{text}."
+        names = [
+            f"{name} ({self.lowest})" if name == self.best and self.lowest else name for name in self.alike
+        ]
+        return f"{text} No significant difference from {listed(names)}; {self.recommended} {self.choice}."
 
     @property
     def rest(self) -> str:
@@ -76,7 +75,36 @@ class Advice:
     def as_dict(self) -> dict[str, Any]:
         """Return the advice as plain values, for JSON."""
         values = {key: value for key, value in asdict(self).items() if value}
-        return {**values, "recommended": self.fastest, "sentence": self.sentence}
+        return {**values, "recommended": self.recommended, "sentence": self.sentence}
+
+
+class Merits(NamedTuple):
+    """What decides between methods without a significant difference; smaller is better."""
+
+    augrc: float
+    unguaranteed: bool
+    seconds: float
+
+    def advantage(self, other: "Merits") -> str:
+        """Return the first merit that differs from another method's, as a predicate."""
+        if self.augrc != other.augrc:
+            return f"ranks its errors best (AUGRC {plain_number(100 * self.augrc)} %)"
+        return "has a guarantee" if self.unguaranteed != other.unguaranteed else "is the fastest"
+
+
+def merits_of(comparisons: Comparisons, lines: Sequence[Line], level: float | None) -> Merits:
+    """Return the means of the lines of one method, which has a guarantee if it has it on all of them."""
+    areas = [area.mean if (area := comparisons.estimate(line, "augrc")) else math.nan for line in lines]
+    mean = math.fsum(areas) / len(areas)
+    return Merits(
+        math.inf if math.isnan(mean) else round(mean, 12),
+        level is None or not all(_is_guaranteed(comparisons, line, level) for line in lines),
+        median(map(comparisons.seconds, lines)),
+    )
+
+
+def _is_guaranteed(comparisons: Comparisons, line: Line, level: float) -> bool:
+    return comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None
 
 
 def usual_level(levels: Sequence[float]) -> float | None:
@@ -115,38 +143,51 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         return Advice(aim, reason=f"So far {comparisons.unfinished[dataset]}: no advice.")
     if aim == "certified":
         return _of_certified(comparisons, dataset, accepted)
-    level = level_of(comparisons) if aim == "regions" else None
+    level = level_of(comparisons)
     metric, unit = METRICS[aim]
-    comparison = comparisons.comparison(dataset, metric, level)
+    comparison = comparisons.comparison(dataset, metric, level if aim == "regions" else None)
     if comparison is None:
         return Advice(aim, reason=_why_none(comparisons, dataset, aim, level))
     if len({line.method for line in comparison.lines}) < 2:
         return Advice(aim, reason="Nothing to compare with.")
-    best, mean = comparison.best[0], float(comparison.means.min())
-    label = comparisons.label(best)
-    value = {
-        "error": f"{points(mean)} %",
-        "cost": f"cost {plain_number(mean)}",
-        "regions": f"set size {mean:.3f} at level {level!r}",
-    }[aim]
+    best, means = comparison.best[0], dict(zip(comparison.lines, comparison.means.tolist(), strict=True))
+    values = {
+        line: {
+            "error": f"{points(mean)} %",
+            "cost": f"cost {plain_number(mean)}",
+            "regions": f"set size {mean:.3f} at level {level!r}",
+        }[aim]
+        for line, mean in means.items()
+    }
     for baseline in comparison.baselines:
         if comparison.p_value(best, baseline) >= SIGNIFICANCE:
-            text = f"{label} has the {TITLES[aim]} ({value}), and is not shown to be better than "
-            return Advice(aim, reason=f"{text}{comparisons.label(baseline)}.")
-    alike = {
-        comparisons.label(line): line
-        for line in _best_of_methods(comparison)
-        # Without a test, nothing is known of their difference.
-        if line.method != best.method and not math.isnan(comparison.adjusted(line))
-        if not comparison.worse(line)
+            text = f"{comparisons.label(best)} has the {TITLES[aim]} ({values[best]}), and is not shown to be"
+            return Advice(aim, reason=f"{text} better than {comparisons.label(baseline)}.")
+    merits = {
+        line: merits_of(comparisons, [line], level)
+        for line in comparison.lines
+        if line in comparison.best or comparison.adjusted(line) >= SIGNIFICANCE  # NaN without a test
+        if all(comparison.p_value(line, baseline) < SIGNIFICANCE for baseline in comparison.baselines)
     }
+    of_methods: dict[str, Line] = {}  # the best of the views of each method
+    for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
+        of_methods.setdefault(line.method, line)
+    recommended, *others = of_methods.values()
     power = SAME if aim == "error" else "the methods have the same losses on every row"
     if not comparison.same:
-        power = detectable_text([comparison.detectable], mean, unit)
-    times = {comparisons.label(line): comparisons.seconds(line) for line in comparison.lines}
-    advice = Advice(aim, label, value, times, tuple(alike), f"{power[0].upper()}{power[1:]}.")
-    chosen = alike.get(str(advice.fastest), best)
-    return replace(advice, guarantee=_guarantee(comparisons, dataset, chosen, comparison))
+        power = detectable_text([comparison.detectable], means[best], unit)
+    best = of_methods[best.method]
+    return Advice(
+        aim,
+        comparisons.label(recommended),
+        values[recommended],
+        comparisons.label(best),
+        values[best] if values[best] != values[recommended] else "",
+        [comparisons.label(line) for line in sorted(others, key=means.__getitem__)],
+        merits[recommended].advantage(merits[others[0]]) if others else "",
+        f"{power[0].upper()}{power[1:]}.",
+        _guarantee(comparisons, dataset, recommended, comparison),
+    )
 
 
 def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | None) -> str:
@@ -160,29 +201,20 @@ def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | N
     return f"No method has {missing}."
 
 
-def _best_of_methods(comparison: Comparison) -> list[Line]:
-    """Return the line with the lowest mean of each method, by mean."""
-    order = comparison.means.argsort(kind="stable").tolist()
-    lines = [comparison.lines[index] for index in reversed(order)]
-    return list({line.method: line for line in lines}.values())[::-1]
-
-
 def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison: Comparison) -> str:
     """Return the guarantee of the regions of a line, or else the best line with one, and its price."""
     level = level_of(comparisons)
     if level is None:
         return ""
     label, share = comparisons.label(chosen), f"{100 * (1 - level):g} %"
-    p_value = comparisons.low_coverage(chosen, level)
-    if p_value is not None:
-        low = f"The coverage of the regions of {label} is shown to be too low for {share}"
-        return f"{low} (p = {p_value:.2g})."
+    if comparisons.low_coverage(chosen, level) is not None:
+        return _low_coverage_text(comparisons, chosen, level)
     promise = comparisons.promise(chosen, level)
     if promise is not None:
         about = "; the bound is approximate" if promise else ""
         return (
-            f"Regions of {label} at level {level!r} contain the label of a new row with probability at least "
-            f"{share}, on average over training sets and rows, if the rows are exchangeable{about}."
+            f"Regions of {label} at level {level!r} contain the true label of a new row with probability at "
+            f"least {share}, on average over training sets and rows, if the rows are exchangeable{about}."
         )
     text, have = f"The regions of {label} have no guarantee of {share}", "one"
     if comparisons.estimate(chosen, SIZE, level) is None:
@@ -190,8 +222,7 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
     errors = {
         line: estimate.mean
         for line in comparisons.of_dataset(dataset)
-        if comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None
-        if (estimate := comparisons.estimate(line, ERROR))
+        if _is_guaranteed(comparisons, line, level) and (estimate := comparisons.estimate(line, ERROR))
     }
     if not errors:
         return f"{text}."
@@ -203,15 +234,31 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
     return f"{text}; the regions of {comparisons.label(other)} have {have}{price}."
 
 
+def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> str:
+    """Return sentences on a coverage that is shown to be too low, with the reason where it is known."""
+    coverage, label = comparisons.estimate(line, "coverage", level), comparisons.label(line)
+    assert coverage is not None
+    text = (
+        f"The regions of {label} contain the true label of {100 * coverage.mean:.4g} % of the rows, which is "
+        f"shown to be too low for {100 * (1 - level):g} %."
+    )
+    promise = comparisons.promise(line, level)
+    if promise:
+        return f"{text} The promise is approximate, because {', and '.join(promise)}."
+    if promise is None or comparisons.results.config.protocol.kind != "fixed-split":
+        return text
+    p = comparisons.low_coverage(line, level)
+    return f"{text} The test part is not exchangeable with the training part (p = {p:.2g})."
+
+
 def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) -> Advice:
     if not accepted.certified:
         return Advice("certified", reason=accepted.sentence)
-    lines = comparisons.of_dataset(dataset)
     return Advice(
         "certified",
         accepted.label,
         f"{percent(accepted.certified)} of new predictions",
-        {comparisons.label(line): comparisons.seconds(line) for line in lines},
+        accepted.label,
         guarantee="An accepted prediction is wrong with probability at most 1 %; this holds with probability "
         f"95 % over the calibration rows, for the choice among all {accepted.joint['candidates']} views.",
     )
@@ -228,50 +275,50 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
     if aim not in METRICS:
         return None
     level = level_of(comparisons)
+    lines: dict[tuple[str, str], Line] = {}
     means: dict[tuple[str, str], float] = {}
-    times: dict[str, list[float]] = {}
     datasets = dict.fromkeys(line.dataset for line in comparisons.lines)
     for name in datasets:
         comparison = comparisons.comparison(name, METRICS[aim][0], level if aim == "regions" else None)
         for line, mean in zip(comparison.lines, comparison.means.tolist(), strict=True) if comparison else ():
-            if (name, line.method) not in means:
+            if lines.setdefault((name, line.method), line) == line:
                 means[name, line.method] = round(mean, 12)
-                times.setdefault(line.method, []).append(comparisons.seconds(line))
     methods = dict.fromkeys(line.method for line in comparisons.lines)
     finished = [name for name in datasets if name not in comparisons.unfinished]
     ranking = rank(means, (finished, list(methods)), False, aim, failed)
     if ranking is None:
         return None
-    ranks, order = ranking.comparison.mean_ranks.tolist(), ranking.by_rank
-    labels = [ranking.labels[index] for index in order]
-    alike = [label for label, index in zip(labels, order, strict=True) if not ranking.worse(index)]
-    rest = "; ".join(f"{ranking.labels[index]} {ranks[index]:.2f}" for index in order[1:5])
-    omitted = f" and {len(order) - 5} more" if len(order) > 5 else ""
-    advice = Advice(
-        aim,
-        labels[0],
-        f"mean rank {ranks[order[0]]:.2f} over {len(ranking.datasets)} data sets",
-        {label: median(seconds) for label, seconds in times.items()},
-        alike[1:] if ranking.testable else (),
-        f"Next by mean rank: {rest}{omitted}. {ranking.sentence}",
-        ranking.missing,
-    )
-    if level is None:
-        return advice
-    promises = {
-        line: comparisons.promise(line, level) for line in comparisons.lines if line.method == advice.fastest
+    ranks = dict(zip(ranking.labels, ranking.comparison.mean_ranks.tolist(), strict=True))
+    best, *worse = [ranking.labels[index] for index in ranking.by_rank]
+    alike = [label for label in worse if ranking.testable and not ranking.worse(ranking.labels.index(label))]
+    of_method = {
+        label: [lines[name, label] for name in ranking.datasets if (name, label) in lines]
+        for label in (best, *alike)
     }
-    promised = {line.dataset for line, reasons in promises.items() if reasons is not None}
-    low = [line for line in promises if comparisons.low_coverage(line, level) is not None]
+    merits = {label: merits_of(comparisons, of_method[label], level) for label in of_method}
+    recommended, *others = sorted(merits, key=merits.__getitem__)
+    guarantee = "" if level is None else _guarantee_over(comparisons, of_method[recommended], level)
+    return Advice(
+        aim,
+        recommended,
+        f"mean rank {ranks[recommended]:.2f} over {len(ranking.datasets)} data sets",
+        best,
+        f"{ranks[best]:.2f}" if best != recommended else "",
+        [label for label in merits if label != recommended],
+        merits[recommended].advantage(merits[others[0]]) if others else "",
+        ranking.sentence,
+        " ".join(filter(None, [guarantee, ranking.missing])),
+    )
+
+
+def _guarantee_over(comparisons: Comparisons, lines: Sequence[Line], level: float) -> str:
+    """Return a sentence on the guarantee of the lines of one method on all data sets."""
+    method, share = lines[0].method, f"{100 * (1 - level):g} %"
+    low = [line.dataset for line in lines if comparisons.low_coverage(line, level) is not None]
+    if low:
+        return f"The coverage of the regions of {method} is shown to be too low for {share} on {listed(low)}."
+    promises = [comparisons.promise(line, level) for line in lines]
     text = "no guarantee"
-    if promised >= {*ranking.datasets} and not low:
-        text = "an approximate guarantee" if any(promises.values()) else "a guarantee"
-    guarantee = f"The regions of {advice.fastest} have {text} of {100 * (1 - level):g} %."
-    return replace(advice, guarantee=f"{guarantee} {advice.guarantee}".strip())
-
-
-def seconds_text(value: float) -> str:
-    """Return a time with two or three digits, in milliseconds below 0.1 s."""
-    if value < 0.0995:
-        return f"{1000 * value:.2g} ms"
-    return f"{value:.3g} s" if value < 999.5 else f"{value:.0f} s"
+    if None not in promises:
+        text = "an approximate guarantee" if any(promises) else "a guarantee"
+    return f"The regions of {method} have {text} of {share}."

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from confml.data.text_table import counted
 from confml.report.answers.accepted import Accepted, accepted_share
-from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall
+from confml.report.answers.advice import TITLES, Advice, advise, aim_of, level_of, overall
+from confml.report.answers.classes import class_sentences
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import FEW_SPLITS, Comparison
 from confml.report.answers.losses import ERROR
@@ -26,6 +27,7 @@ class Answer(NamedTuple):
     whether other methods are compared; alike: labels of those not shown to be worse. unfinished: the finished
     splits of a data set with cells to compute, and so_far a sentence on them. not_compared: the other methods
     with the reason. sentence: which method has the lowest error, by how much, and how many are worse.
+    classes: sentences on classes that the regions of the recommended method contain too rarely.
     """
 
     dataset: str
@@ -41,6 +43,7 @@ class Answer(NamedTuple):
     sentence: str
     accepted: Accepted
     advice: Advice
+    classes: Sequence[str]
 
     @property
     def sentences(self) -> list[str]:
@@ -48,7 +51,8 @@ class Answer(NamedTuple):
         if self.so_far:
             return [self.so_far]
         advice = [self.advice.head, self.advice.rest] if self.compared else []
-        return list(dict.fromkeys(filter(None, [*advice, self.sentence, self.accepted.sentence])))
+        evidence = [self.sentence, *self.classes, self.accepted.sentence]
+        return list(dict.fromkeys(filter(None, [*advice, *evidence])))
 
 
 def answer_for(
@@ -81,10 +85,11 @@ def answer_for(
     not_compared = "; ".join(f"{listed(labels)} ({reason})" for reason, labels in reasons.items())
     unfinished, so_far = comparisons.unfinished.get(dataset, ""), ""
     if unfinished:
-        cells = f"{comparisons.pending[dataset]} cell{'s' * (comparisons.pending[dataset] > 1)}"
-        so_far = f"So far {unfinished} of {dataset} are complete; {cells} are still to be computed, "
-        so_far += "and no method is compared before."
+        so_far = f"So far {unfinished} of {dataset} are complete. No method is compared before all are."
     sentence = _of_errors(comparisons, best, compared, comparison)
+    advice = advise(comparisons, dataset, aim, accepted)
+    labels = {comparisons.label(line): line for line in comparisons.of_dataset(dataset)}
+    recommended = labels.get(advice.recommended or "", best)
     tied = [line for line in compared if comparison is not None and line in comparison.best]
     return Answer(
         *(dataset, comparisons.label(best), listed([comparisons.label(line) for line in (best, *tied)])),
@@ -94,7 +99,8 @@ def answer_for(
         *(unfinished, so_far, not_compared),
         so_far or sentence + (f" Not compared: {not_compared}." if not_compared else ""),
         accepted,
-        advise(comparisons, dataset, aim, accepted),
+        advice,
+        [] if (level := level_of(comparisons)) is None else class_sentences(comparisons, recommended, level),
     )
 
 
@@ -102,34 +108,20 @@ def _of_errors(
     comparisons: Comparisons, best: Line, compared: Sequence[Line], comparison: Comparison | None
 ) -> str:
     """Return which line has the lowest error, by how much, and how many others are shown to be worse."""
-    mean, sd, splits = (comparisons.estimate(best, ERROR) or Estimate(math.nan, math.nan, 0))[:3]
-    spread = f" ± {points(sd)}" if not math.isnan(sd) else ""
+    mean, _, splits = (comparisons.estimate(best, ERROR) or Estimate(math.nan, math.nan, 0))[:3]
     rows = sum(len(cell.rows) for cell in comparisons.losses[best].values())
     over = f"over {splits} splits" if splits > 1 else f"on {rows} test examples"
-    error, label = f"{points(mean)}{spread} % {over}", comparisons.label(best)
+    error, label = f"{points(mean)} % {over}", comparisons.label(best)
     if comparison is None or not compared:
         return f"{label} has an error of {error}; nothing to compare with."
-    text = f"{label} has the lowest error, {error}; {_runner_up(comparisons, compared[0], comparison)}."
-    worse = sum(map(comparison.worse, compared))
-    if worse and len(compared) == 1:
-        text += " The other method is shown to be worse (5 %, Holm over all pairs)."
-    elif worse:
+    second = comparison.differences[comparison.lines.index(compared[0])].difference
+    has = "the same" if abs(second) < 5e-10 else f"{points(second)} points more"
+    text = f"{label} has the lowest error, {error}. {comparisons.label(compared[0])} has {has}."
+    if worse := sum(map(comparison.worse, compared)):
         are = "is" if worse == 1 else "are"
-        text += f" {worse} of {len(compared)} others {are} shown to be worse (5 %, Holm over all pairs)."
+        text += f" {worse} of {counted(len(compared), 'other method')} {are} significantly worse."
     care = caution(splits, FEW_SPLITS)
     return text + (f" {care[0].upper()}{care[1:]}." if care else "")
-
-
-def _runner_up(comparisons: Comparisons, line: Line, comparison: Comparison) -> str:
-    difference, label = comparison.differences[comparison.lines.index(line)], comparisons.label(line)
-    text = f"{label} follows with {points(difference.difference)} points more"
-    if abs(difference.difference) < 5e-10:
-        text = f"{label} has the same"
-    if math.isnan(difference.error):
-        return text
-    low, high = difference.interval(comparison.pairs)
-    simultaneous = "simultaneous 95 %" if comparison.pairs > 1 else "95 %"
-    return f"{text} ({simultaneous} interval of the difference {points(low)} to {points(high)})"
 
 
 # ---- of a run
@@ -138,7 +130,7 @@ def _runner_up(comparisons: Comparisons, line: Line, comparison: Comparison) -> 
 class RunAnswer(NamedTuple):
     """The answer of a run, or of several.
 
-    state: failed and pending cells, or "". overall: advice over data sets, or None. answers: of the data
+    state: failed and pending fits, or "". overall: advice over data sets, or None. answers: of the data
     sets. failures: causes of failures as sentences. short: the advice alone; sentences: with its evidence.
     """
 
@@ -159,7 +151,10 @@ class RunAnswer(NamedTuple):
             "short": self.short,
             "sentences": self.sentences,
             "overall": None if self.overall is None else self.overall.as_dict(),
-            "datasets": {answer.dataset: answer.advice.as_dict() for answer in self.answers},
+            "datasets": {
+                answer.dataset: answer.advice.as_dict() | {"classes": answer.classes}
+                for answer in self.answers
+            },
             "failures": self.failures,
         }
 
@@ -197,6 +192,7 @@ def run_answer(
     if len(answers) == 1:
         (answer,) = answers
         short = [answer.so_far or (answer.advice.sentence if answer.compared else answer.sentence)]
+    short += _classes(answers)
     return RunAnswer(
         *(aim, " ".join(filter(None, map(state, runs))), advice, answers),
         [cause for run in runs for cause in causes(run)],
@@ -209,7 +205,7 @@ def _sentences(
 ) -> list[str]:
     """Return the advice, then its evidence."""
     if not answers:
-        return ["No cell is done yet, so there is no answer."]
+        return ["No fit is finished yet, so there is no answer."]
     answered = {answer.dataset for answer in answers}
     empty = [name for name in dict.fromkeys(planned) if name not in answered]
     sentences = [f"There are no results on {listed(empty)}."] if empty else []
@@ -225,7 +221,14 @@ def _sentences(
     if not complete:
         return sentences
     sentences += [] if advice is None else [advice.head, advice.rest]
-    return [*sentences, _lowest(complete, aim), _accepted([answer.accepted for answer in complete])]
+    shares = [answer.accepted for answer in complete]
+    return [*sentences, *_classes(answers), _lowest(complete, aim), _accepted(shares)]
+
+
+def _classes(answers: Sequence[Answer]) -> list[str]:
+    """Return the sentences on classes of all data sets, and the remedy once at the end."""
+    sentences = [text for answer in answers for text in answer.classes]
+    return list(dict.fromkeys(reversed(sentences)))[::-1]
 
 
 MOST_CAUSES = 8
@@ -245,7 +248,7 @@ def causes(run: RunResults) -> list[str]:
     for cause in sorted(cells, key=lambda cause: (-cells[cause].total(), cause[0], errors[cause])):
         names, number = list(cells[cause]), cells[cause].total()
         where = names[0] if len(names) == 1 else f"{len(names)} data sets"
-        sentences.append(f"{cause[0]}: {number} cell{'s' * (number > 1)} on {where}: {errors[cause]}")
+        sentences.append(f"{cause[0]}: {counted(number, 'fit')} on {where}: {errors[cause]}")
     if (rest := len(sentences) - MOST_CAUSES) > 0:
         are = "is" if rest == 1 else "are"
         sentences[MOST_CAUSES:] = [f"{counted(rest, 'more cause')} {are} in tables/failures.csv"]
@@ -255,38 +258,36 @@ def causes(run: RunResults) -> list[str]:
 def state(results: RunResults) -> str:
     """Return a sentence on the failed and pending cells of a run; "" if all cells are done."""
     planned, failed = len(results.cells), len(results.failures)
-    rest = planned - results.done - failed
-    parts = [f"{failed} of {planned} cells failed"] if failed else []
-    if rest:
-        parts.append(f"{rest} of {planned} cells are still to be computed; run the same command again")
-    return f"{'Incomplete' if rest else 'Failures'}: {', and '.join(parts)}." if parts else ""
+    failures = f"{failed} of {counted(planned, 'fit')} failed." if failed else ""
+    if planned == results.done + failed:
+        return failures
+    finished = f"{results.done} of {counted(planned, 'fit')} finished"
+    return f"Incomplete: {finished}; run the same command again for the rest. {failures}".strip()
 
 
 def _lowest(answers: Sequence[Answer], aim: str) -> str:
     """Return the data sets on which each method is the best, and the number of clear ones."""
     wins: dict[str, list[str]] = {}
     for answer in answers:
-        if aim == "error":
-            wins.setdefault(answer.lowest, []).append(f"{answer.dataset} ({points(answer.error)} %)")
-        elif answer.advice.best is not None:
-            wins.setdefault(answer.advice.best, []).append(f"{answer.dataset} ({answer.advice.value})")
+        if aim == "error" or answer.advice.recommended is not None:
+            wins.setdefault(answer.lowest if aim == "error" else answer.advice.best, []).append(
+                answer.dataset
+            )
     order = sorted(wins, key=lambda label: -len(wins[label]))
     best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
     rest = f"; {counted(len(order) - 4, 'other method')} on the other data sets" if len(order) > 4 else ""
+    title = TITLES[aim]
+    text = f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}{rest}."
     if aim != "error":
-        title = TITLES[aim]
-        return f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}{rest}."
+        return text
     tested = [answer for answer in answers if answer.compared]
     if not tested:
-        return f"Errors: {best}{rest}; nothing to compare with."
+        return f"{text} Nothing to compare with."
     clear = sum(not answer.alike for answer in tested)
-    where = "no data set are all others"
-    if clear:
-        where = f"{clear} of {len(tested)} data sets all other methods are"
-    return (
-        f"Lowest error: {best}{rest}. On {where} shown to be worse (5 %, Holm over all pairs); "
-        f"{detectable_text([answer.detectable for answer in tested])}."
-    )
+    where = f"{clear} of {len(tested)} data sets" if clear else "no data set"
+    power = detectable_text([answer.detectable for answer in tested])
+    text += f" All other methods are significantly worse on {where}."
+    return f"{text} {power[0].upper()}{power[1:]}."
 
 
 def _accepted(shares: Sequence[Accepted]) -> str:

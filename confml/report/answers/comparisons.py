@@ -5,12 +5,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from confml.measures.costs import ABSTAINING, CHEAPEST
 from confml.measures.ranks import holm
 from confml.methods import BASELINE
-from confml.report.answers.coverage import SHOWN, p_value
+from confml.report.answers.coverage import FEWEST, SHOWN, p_value
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
     SIGNIFICANCE,
@@ -22,7 +24,7 @@ from confml.report.answers.differences import (
     compare_lines,
     mean_interval,
 )
-from confml.report.answers.losses import COST, COSTS, ERROR, SIZE, CellLosses, losses_of
+from confml.report.answers.losses import COST, COSTS, ERROR, MISSED, SIZE, CellLosses, losses_of
 from confml.report.numbers.summaries import CellMetrics, mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults, ViewKey
@@ -68,8 +70,8 @@ class Comparisons:
 
     runs: results by the name that is added to the labels of the methods ("" for a single run). lines: in the
     order of the CSV files, which does not depend on the config. metrics, losses: of the finished cells of a
-    line by split. run_of: name of its run. pending: number of cells to compute by data set; unfinished: the
-    finished splits of these data sets, such as "7 of 10 splits".
+    line by split. run_of: name of its run. unfinished: the finished splits of data sets with cells to
+    compute, such as "7 of 10 splits".
     """
 
     def __init__(self, runs: Sequence[tuple[str, RunResults]]):
@@ -90,15 +92,14 @@ class Comparisons:
         self._first = {line[:2]: line for line in reversed(self.lines)}
         planned = [cell for _, run in runs for cell in run.cells]
         pending = [cell for _, run in runs for cell in run.pending]
-        self.pending = Counter(cell.dataset for cell in pending)
         self.unfinished: dict[str, str] = {}
-        for name in dict.fromkeys(cell.dataset for cell in planned):
-            if self.pending[name]:
-                n, rest = (len({c.split for c in cells if c.dataset == name}) for cells in (planned, pending))
-                self.unfinished[name] = f"{n - rest} of {n} split{'s' * (n > 1)}"
+        for name in dict.fromkeys(cell.dataset for cell in pending):
+            n, rest = (len({c.split for c in cells if c.dataset == name}) for cells in (planned, pending))
+            self.unfinished[name] = f"{n - rest} of {n} split{'s' * (n > 1)}"
         self._estimates = functools.cache(self._estimates_of)
         self._comparisons = functools.cache(self._compare)
         self._low_coverages = functools.cache(self._low_coverages_of)
+        self.low_classes = functools.cache(self._low_classes)
 
     @staticmethod
     def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:
@@ -358,6 +359,28 @@ class Comparisons:
         tested = [name for name, p in p_values.items() if not math.isnan(p)]
         corrected = holm([p_values[name] for name in tested]).tolist()
         return {name: p_values[name] for name, p in zip(tested, corrected, strict=True) if p <= SHOWN}
+
+    def _low_classes(self, line: Line, level: float) -> list[tuple[Any, float]]:
+        """Return the classes whose coverage is shown to be too low, with it; the lowest first.
+
+        Classes with fewer than `FEWEST` different test rows are not tested.
+        """
+        cells = list(self.losses[line].values())
+        if line.dataset in self.unfinished or any(cell.grouped for cell in cells):
+            return []
+        if any(cell.of(line.view, MISSED, level) is None for cell in cells):
+            return []
+        coverages, p_values = {}, []
+        for label in np.unique(np.concatenate([cell.truth for cell in cells])).tolist():
+            errors = [cell.class_errors(line.view, level, label) for cell in cells]
+            errors = [split for split in errors if len(split.missed.rows)]
+            rows = len(np.unique(np.concatenate([split.missed.rows for split in errors])))
+            if rows >= FEWEST and not math.isnan(p := p_value(errors, level)):
+                coverages[label] = 1 - float(np.concatenate([split.missed.values for split in errors]).mean())
+                p_values.append(p)
+        corrected = holm(p_values).tolist()
+        low = [pair for pair, p in zip(coverages.items(), corrected, strict=True) if p <= SHOWN]
+        return sorted(low, key=lambda pair: pair[1])
 
 
 @functools.lru_cache(maxsize=1)  # tables, page and console use them

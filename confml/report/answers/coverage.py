@@ -18,6 +18,8 @@ from confml.report.answers.differences import SplitLosses, differences
 
 SHOWN = 0.01
 """A coverage is shown to be too low at this p-value, corrected by Holm over the data sets of a method."""
+FEWEST = 20
+"""Number of test rows of a class from which its coverage is tested."""
 Part = tuple[int, int | None]
 """Number of rows, and of the examples that their p-values are counted among, as in `coverage_band`."""
 

@@ -95,11 +95,10 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """The verdict as text."""
-        (n, k), (case, method) = self.scores.shape, self.nouns
+        n, (case, method) = len(self.scores), self.nouns
         if not self.testable:
             return (
-                f"{n} {case}s are too few for a test of {k} {method}s (at least {self.needed} are needed): "
-                f"no {method} is shown to differ from another."
+                f"The {case}s are too few for a test of the {method}s: {self.needed} needed, {n} available."
             )
         p = f"p = {self.comparison.f_p_value:.2g}"
         if not self.differs:

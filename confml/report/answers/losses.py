@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
 from confml.measures.costs import row_costs
-from confml.measures.coverage_band import calibration_parts
+from confml.measures.coverage_band import calibration_parts, class_parts
 from confml.measures.p_values import has_several_divisions, is_online, is_weighted
 from confml.report.answers.coverage import Part, SplitErrors
 from confml.report.answers.differences import SplitLosses
@@ -33,13 +33,15 @@ Losses = dict[tuple[str, str, float | None], np.ndarray]
 class CellLosses(NamedTuple):
     """The test rows of one cell, and the losses of its views that are defined for all rows.
 
-    rows: (n,) sorted; digest: of rows and true labels. online: whether they are of one pass. grouped: whether
-    the rows of a group are alike. seconds: of inner selection, fit and prediction. promises, parts, smoothed:
-    of each view, as `promised` and `SplitErrors`.
+    rows: (n,) sorted; truth: (n,) their labels; digest: of both. online: whether they are of one pass.
+    grouped: whether the rows of a group are alike. seconds: of inner selection, fit and prediction. promises,
+    parts, smoothed: of each view, as `promised` and `SplitErrors`. class_parts: of each view with a promise,
+    by class.
     """
 
     cell: Cell
     rows: np.ndarray
+    truth: np.ndarray
     digest: str
     train_rows: int
     online: bool
@@ -49,6 +51,7 @@ class CellLosses(NamedTuple):
     promises: dict[str, list[str] | None]
     parts: dict[str, tuple[Part, ...] | None]
     smoothed: dict[str, bool]
+    class_parts: dict[str, dict[Any, tuple[Part, ...]]]
 
     def of(self, view: str, metric: str, level: float | None = None) -> SplitLosses | None:
         """Return the losses of a view; None where they are not defined."""
@@ -59,6 +62,14 @@ class CellLosses(NamedTuple):
         """Return the errors of the regions at a level; None without regions."""
         missed = self.of(view, MISSED, level)
         return None if missed is None else SplitErrors(missed, self.parts[view], self.smoothed[view])
+
+    def class_errors(self, view: str, level: float, label: Any) -> SplitErrors:
+        """Return the errors of the regions of the rows of a class."""
+        missed, is_class = self.losses[view, MISSED, level], self.truth == label
+        train_rows = round(self.train_rows * is_class.mean())
+        losses = SplitLosses(self.rows[is_class], missed[is_class], train_rows)
+        parts = None if self.parts[view] is None else self.class_parts.get(view, {}).get(label, ())
+        return SplitErrors(losses, parts, self.smoothed[view])
 
 
 def losses_of(variant: Variant) -> list[CellLosses]:
@@ -85,7 +96,7 @@ def _of_cell(variant: Variant, result: CellResult, every_case: Mapping[str, Case
         losses[view, metric, None] = losses[view, COST, None] = costs
     tuned = float((result.tuning or {}).get("seconds") or 0.0)
     return CellLosses(
-        *(result.cell, rows, digest.hexdigest()[:16], result.split_train_rows),
+        *(result.cell, rows, truth, digest.hexdigest()[:16], result.split_train_rows),
         any(is_online(case.prediction) for case in cases.values()),
         grouped,
         tuned + result.views.fit_seconds + result.views.predict_seconds,
@@ -93,6 +104,7 @@ def _of_cell(variant: Variant, result: CellResult, every_case: Mapping[str, Case
         promises,
         parts,
         {view: "tau" in case.prediction.extra for view, case in cases.items()},
+        {view: class_parts(case) for view, case in cases.items() if parts[view]},
     )
 
 

@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from confml.data.text_table import counted
-
 STAR = "shown to be worse than the lowest"
 RULE = "5 %, Holm's correction over all pairs"
 
@@ -28,12 +26,18 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def some(texts: Sequence[str], most: int = 5) -> list[str]:
+    """Return at most so many sentences, and the number of the others."""
+    rest = len(texts) - most
+    return list(texts) if rest <= 1 else [*texts[:most], f"{rest} more"]
+
+
 TERMS = {
     "shown to be worse": "The error is above the lowest one of the data set, with p < 0.05 in the t "
     "test of the test rows after Holm's correction over all pairs of methods and views. Marked by a "
     "star.",
-    "not shown to differ": "The test does not show a difference from the lowest error. The methods may "
-    "differ by less than the detectable difference.",
+    "no significant difference": "The test does not show a difference from the lowest error. The methods "
+    "may differ by less than the detectable difference.",
     "detectable difference": "Difference of errors that the run finds with a power of at least 80 %, at the "
     "significance of one of all pairs.",
     "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
@@ -59,22 +63,20 @@ def p_text(value: float) -> str:
 
 
 def detectable_text(values: Sequence[float], best: float = math.nan, unit: str = "points") -> str:
-    """Return the differences that a run could show, as text.
+    """Return the difference that a run would have detected, as text.
 
-    values: of the data sets; inf where no possible difference could be shown. best: mean of the best method.
-    unit: "points" of a share, or another one.
+    values: of the data sets; inf where no possible difference could be detected. best: mean of the best
+    method. unit: "points" of a share, or another one.
     """
-    tested = sorted(value for value in values if not math.isnan(value))
-    possible = [value for value in tested if math.isfinite(value)]
+    possible = sorted(value for value in values if math.isfinite(value))
     if not possible:
-        return f"this run could show none{': too few test rows' if tested else ''}"
+        return "no difference could have been detected" + ": too few test rows" * (math.inf in values)
     shares = unit == "points"
     least, most = map(points if shares else plain_number, (possible[0], possible[-1]))
-    text = (least if least == most else f"{least} to {most}") + f" {unit}".rstrip()
+    text = f"a difference of {least}" if least == most else f"differences of {least} to {most}"
     rest = ", more than the best error itself" if shares and possible[-1] > best else ""
-    if len(possible) < len(tested):
-        rest += f"; none on {counted(len(tested) - len(possible), 'data set')}, with too few test rows"
-    return f"this run could show differences of about {text} or more (power at least 80 %){rest}"
+    rest += "" if least == most else ", depending on the data set"
+    return f"{text} {unit}".rstrip() + f" or more would probably have been detected (80 % power){rest}"
 
 
 def caution(splits: int, few: int) -> str:

@@ -13,7 +13,7 @@ from confml.report.answers.answer import RunAnswer
 from confml.report.answers.comparisons import Comparisons, comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import FEW_SPLITS
-from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
+from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text, some
 from confml.report.captions import setting_text
 from confml.report.forms.matrix import run_matrix
 from confml.report.forms.summary import KEYS, estimate_text
@@ -21,7 +21,6 @@ from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, markdown_text, to_markdown
 
 ROWS = 40  # longer short tables have one column per method, or the lowest errors only
-MOST = 5  # sentences of one kind in the legend
 
 
 def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable | None:
@@ -55,6 +54,9 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
                 " +" * estimate.best or " *" * estimate.worse if estimate else "" for estimate in estimates
             ]
             cells = [text + mark for text, mark in zip(cells, marks, strict=True)]
+        if column.key == "coverage" and level is not None:
+            low = [comparisons.low_coverage(line, level) is not None for line in lines]
+            cells = [text + " low" * is_low for text, is_low in zip(cells, low, strict=True)]
         if column.key == "error" or any(cells):
             texts[column.heading] = cells
     units = [
@@ -67,6 +69,8 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
     if level is not None and units:
         about += [
             f"regions at significance level {level:g}: {', '.join(units)}",
+            "low: coverage shown to be too low (1 %, Holm's correction over data sets)"
+            * any(text.endswith(" low") for text in texts.get("coverage", ())),
             unpromised(comparisons, level),
         ]
     return ShownTable("", pd.DataFrame(texts), list(filter(None, [*about, *legend])), keys=3)
@@ -88,7 +92,7 @@ def _legend(comparisons: Comparisons) -> list[str]:
     power = detectable_text([test.detectable for test in tests], error)
     legend += [
         f"significance: * {STAR} ({RULE}): {worse} of {tested}"
-        f"{'; the others are not shown to differ' * (worse < tested)}",
+        f"{'; no significant difference from the others' * (worse < tested)}",
         f"power: {SAME if all(test.same for test in tests) else power}",
         caution(min(len(test.splits) for test in tests), FEW_SPLITS),
     ]
@@ -98,13 +102,7 @@ def _legend(comparisons: Comparisons) -> list[str]:
         for line, reason in test.left_out.items()
     ]
     weak = list(filter(None, map(comparisons.not_above_baseline, datasets)))
-    return [*filter(None, legend), *_some(left_out), *_some(weak)]
-
-
-def _some(texts: Sequence[str]) -> list[str]:
-    """Return at most `MOST` sentences, and the number of the others."""
-    rest = len(texts) - MOST
-    return list(texts) if rest <= 1 else [*texts[:MOST], f"{rest} more such sentences: see the page"]
+    return [*filter(None, legend), *some(left_out), *some(weak)]
 
 
 def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ def run_page(report: Report, answer: RunAnswer, files: Sequence[tuple[str, str]]
         limits,
         name=run.config.name,
         about=" ".join((run.config.about or "").split()),
-        cells=f"{run.done} of {len(run.cells)} cells are done, {len(run.failures)} failed. "
+        cells=f"{run.done} of {len(run.cells)} fits finished, {len(run.failures)} failed. "
         f"Protocol: {protocol_text(run.config.protocol)}.",
         figures=[drawing_of(picture, report.folder) for picture in report.pictures if not picture.dataset],
         sections=[{"id": "published", "title": "Published numbers", "tables": tables}] if tables else [],
@@ -98,7 +98,7 @@ def _headline(answer: RunAnswer) -> tuple[list[str], list[str]]:
     """Return the advice with its power and guarantee, and the sentences that qualify it."""
     advice = answer.overall or (answer.answers[0].advice if len(answer.answers) == 1 else None)
     sentences = list(answer.sentences)
-    if advice is None or advice.best is None:
+    if advice is None or advice.recommended is None:
         return sentences[:3], sentences[3:]
     headline = [text for text in (advice.head, advice.power, advice.guarantee) if text]
     return headline, [text for text in sentences if text not in (advice.head, advice.rest)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confml.data.text_table import counted
 from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE
 from confml.report.answers.advice import usual_level
@@ -81,8 +82,8 @@ def results_table(
     left_out = comparison.left_out if comparison is not None else {}
     notes = [f"{comparisons.label(line)}: not compared ({reason})." for line, reason in left_out.items()]
     if failed:
-        cells = [f"{label} {number} cell{'s' * (number > 1)}" for label, number in failed.items()]
-        notes.append(f"Failed: {listed(cells)}.")
+        fits = [f"{label} {counted(number, 'fit')}" for label, number in failed.items()]
+        notes.append(f"Failed: {listed(fits)}.")
     if len(lines) > MOST_ROWS:
         notes.append(
             f"{MOST_ROWS} of {len(lines)} methods and views, the lowest errors; summary.csv has all."

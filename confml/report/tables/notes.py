@@ -13,7 +13,11 @@ from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.methods import BASELINE
 from confml.methods.divisions import DIVISIONS
+from confml.report.answers.advice import usual_level
+from confml.report.answers.comparisons import comparisons_of
+from confml.report.answers.losses import losses_of
 from confml.report.answers.promises import StepFacts, has_only_p_values
+from confml.report.answers.text import listed
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Variant
 from confml.report.tables.table import Files
@@ -31,7 +35,27 @@ def result_warnings(results: RunResults) -> tuple[Warned, ...]:
         for name in dict.fromkeys(number.dataset for number in counted)
         for warned in _small_levels(results, name, [number for number in counted if number.dataset == name])
     )
-    return (*small, *(warned for warnings in results.collected(constant_predictions) for warned in warnings))
+    constant = (warned for warnings in results.collected(constant_predictions) for warned in warnings)
+    return (*small, *constant, *class_warnings(results))
+
+
+def class_warnings(results: RunResults) -> Iterator[Warned]:
+    """Yield a warning for each data set with classes that promised regions contain too rarely."""
+    comparisons, level = comparisons_of(results), usual_level(results.config.levels)
+    if level is None:
+        return
+    low: dict[str, list[tuple[str, list[str]]]] = {}
+    for line in comparisons.lines:
+        # A coverage of all rows that is too low is marked, and is not the fault of a class.
+        if comparisons.promise(line, level) is None or comparisons.low_coverage(line, level) is not None:
+            continue
+        if names := [str(label) for label, _ in comparisons.low_classes(line, level)]:
+            low.setdefault(line.dataset, []).append((comparisons.label(line), names))
+    for dataset, of_lines in low.items():
+        methods = listed([label for label, _ in of_lines])
+        classes = listed(list(dict.fromkeys(name for _, names in of_lines for name in names)))
+        sentence = f"at level {level:g} the regions of {methods} contain some classes too rarely ({classes})"
+        yield Warned("class-coverage", sentence, "mondrian: true promises each class its level", dataset)
 
 
 class Counted(NamedTuple):
@@ -133,9 +157,7 @@ def notes_of(results: RunResults) -> list[str]:
     planned, done = len(results.cells), results.done
     if done < planned:
         failed = f", {len(results.failures)} failed (tables/failures.csv)" if results.failures else ""
-        notes.append(
-            f"{done} of {planned} cells are done{failed}; all numbers are from the cells that are done"
-        )
+        notes.append(f"{done} of {planned} fits finished{failed}; all numbers are from the finished fits")
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
     warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
@@ -195,5 +217,5 @@ NOTES = Files(
     "notes",
     {NOTES_FILE: "notes on the numbers, one per line"},
     write,
-    collects=lambda run: (chain_notes, counted_rows, constant_predictions),
+    collects=lambda run: (chain_notes, counted_rows, constant_predictions, losses_of),
 )

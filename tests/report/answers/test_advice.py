@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
+from confml.config.protocol import Protocol
 from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
@@ -13,6 +14,7 @@ from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import answer_for, causes, run_answer, state
 from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.losses import COST
+from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import summary_of
 from confml.report.run.cells import Failure
 from confml.runner.manifest import DatasetInfo
@@ -66,28 +68,71 @@ def advice_of(run, aim, accepted=None):
     return advise(Comparisons([("", run)]), "d", aim, accepted or Accepted())
 
 
-def test_the_fastest_of_those_not_shown_to_differ_is_recommended():
-    run = run_of({"slow": probabilities(5), "fast": probabilities(6), "bad": probabilities(50, 0.6)})
-    found = advice_of(run, "error")
-    assert found.best == "slow" and found.fastest == "fast" and list(found.alike) == ["fast"]
-    assert found.head == (
-        "For the lowest error: slow (5.0 %, 25.2 s). Not shown to differ: fast; fast is the fastest (0.5 s)."
+def ranked(wrong, ranks_errors, kind="probability"):
+    """Scores with errors at the first rows, which are the least confident ones if ``ranks_errors``."""
+
+    def predict(cell, truth):
+        label = np.where(np.arange(len(truth)) < wrong, 1 - truth, truth)
+        sure = np.where(ranks_errors & (label != truth), 0.6, 0.9)[:, None]
+        return np.where(label[:, None] == [0, 1], sure, 1 - sure), kind
+
+    return predict
+
+
+def test_ties_in_error_go_to_the_confidences_that_rank_errors():
+    """As 1-NN and TCM-NN on USPS, which make the same errors."""
+    same = {"fast": ranked(5, False), "slow": ranked(5, True), "bad": probabilities(50, 0.6)}
+    advice = advice_of(run_of(same), "error")
+    assert advice.recommended == "slow" and advice.alike == ["fast"]
+    # n f of the curve: 5 errors at the last 5 of 100 rows, (1 + ... + 5 - 5 / 2) / 100^2 = 0.00125
+    assert advice.head == (
+        "For the lowest error: slow (5.0 %). No significant difference from fast; slow ranks its errors best "
+        "(AUGRC 0.125 %)."
     )
-    assert "This run could show differences of about" in found.rest
-    assert found.rest.endswith("The regions of fast have no guarantee of 95 %.")
-    assert found.as_dict()["recommended"] == "fast"
+    assert advice.as_dict()["recommended"] == "slow"
+    # One more error, which is no significant difference.
+    advice = advice_of(run_of(same | {"slow": ranked(6, True)}), "error")
+    assert advice.recommended == "slow" and advice.best == "fast"
+    assert advice.head.startswith(
+        "For the lowest error: slow (6.0 %). No significant difference from fast (5.0 %); slow ranks"
+    )
+    assert " or more would probably have been detected (80 % power)" in advice.rest
+    assert advice.rest.endswith("The regions of slow have no guarantee of 95 %.")
+
+
+def test_equal_confidences_leave_the_choice_to_a_guarantee_and_then_to_time():
+    methods = {"slow": ranked(6, False, "p-value"), "fast": ranked(6, False, "p-value")}
+    methods["bad"] = probabilities(50, 0.6)
+    advice = advice_of(run_of(methods), "error")
+    assert advice.head.endswith("No significant difference from slow; fast is the fastest.")
+    advice = advice_of(run_of(methods | {"fast": ranked(6, False)}), "error")
+    assert advice.recommended == "slow" and advice.head.endswith("; slow has a guarantee.")
+
+
+def test_a_test_part_that_is_not_exchangeable_is_named():
+    """Half of the labels that valid regions would contain: the promise is not kept, and the test says why."""
+    methods = {"nn": p_values(0.01, 18), "bad": p_values(0.99, 45)}
+    fixed = run_of(methods, protocol=Protocol(kind="fixed-split"))
+    text = advice_of(fixed, "error").guarantee
+    assert text.startswith(
+        "The regions of nn contain the true label of 82 % of the rows, which is shown to be too low for 95 %."
+        " The test part is not exchangeable with the training part (p = "
+    )
+    assert "82.00 low" in short_table(fixed).frame["coverage"].tolist()
+    random = advice_of(run_of(methods), "error").guarantee
+    assert "exchangeable" not in random
 
 
 def test_a_guarantee_and_its_price():
     run = run_of({"knn": probabilities(5), "slow": p_values(0.01, 6)})
     found = advice_of(run, "error")
-    assert found.best == "knn"
+    assert found.recommended == "knn"
     assert found.guarantee.startswith(
         "The regions of knn have no guarantee of 95 %; the regions of slow have one, at "
     )
     assert "50 times the time" in found.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
-    assert "contain the label of a new row with probability at least 95 %" in sure.guarantee
+    assert "contain the true label of a new row with probability at least 95 %" in sure.guarantee
     low = advice_of(run_of({"knn": p_values(0.01, 18), "bad": p_values(0.99, 45)}), "error")
     assert "shown to be too low for 95 %" in low.guarantee
 
@@ -96,7 +141,7 @@ def test_smallest_valid_regions():
     """The method with the smallest regions covers too little, so it is not recommended."""
     run = run_of({"small": p_values(0.01), "large": p_values(0.06), "low": p_values(0.001, 40)})
     found = advice_of(run, "regions")
-    assert found.best == "small" and found.value == "set size 1.000 at level 0.05"
+    assert found.recommended == "small" and found.value == "set size 1.000 at level 0.05"
     assert found.head.startswith("For the smallest valid regions: small")
     assert advice_of(run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)}), "regions").reason == (
         "None keeps its promise at level 0.05."
@@ -108,7 +153,7 @@ def test_smallest_valid_regions():
 def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     """Regions of probabilities have one label each, and promise no coverage."""
     run = run_of({"sure": probabilities(0, 0.99), "a": p_values(0.06), "b": p_values(0.06)})
-    assert advice_of(run, "regions").best == "a"
+    assert advice_of(run, "regions").recommended == "a"
     comparisons = Comparisons([("", run)])
     estimates = [comparisons.estimate(line, "mean_region_size", 0.05) for line in comparisons.lines]
     assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
@@ -128,8 +173,8 @@ def test_lowest_cost_is_that_of_the_decisions():
     metrics = {row.method: row.mean for row in run.summary if row.metric == "cost_with_abstaining"}
     assert means == pytest.approx(metrics)
     found = advice_of(run, "cost")
-    assert found.best == "unsure" and found.value == "cost 0.2"
-    assert advice_of(run, "error").best == "sure"
+    assert found.recommended == "unsure" and found.value == "cost 0.2"
+    assert advice_of(run, "error").recommended == "sure"
     assert (
         advice_of(run_of({"a": probabilities(1)}), "cost").reason
         == "No method has costs (costs: in the config)."
@@ -139,9 +184,9 @@ def test_lowest_cost_is_that_of_the_decisions():
 def test_certified_share():
     run = run_of({"a": probabilities(1), "b": probabilities(9)})
     found = advice_of(run, "certified", Accepted(0.9, "a", {"coverage": 0.62, "candidates": 2}, "b"))
-    assert found.head == "For the largest certified share: b (62 % of new predictions, 0.5 s)."
+    assert found.head == "For the largest certified share: b (62 % of new predictions)."
     assert "wrong with probability at most 1 %; this holds with probability 95 %" in found.guarantee
-    assert advice_of(run, "certified").best is None
+    assert advice_of(run, "certified").recommended is None
 
 
 def test_ranks_over_data_sets_come_first():
@@ -156,13 +201,12 @@ def test_ranks_over_data_sets_come_first():
         names,
     )
     found = overall(Comparisons([("", run)]), "error")
-    assert found.best == "best" and list(found.alike) == []
+    assert found.recommended == "best" and found.alike == []
     assert "Friedman's test (Iman and Davenport): p =" in found.power
     assert found.value == "mean rank 1.00 over 8 data sets"
-    assert "Next by mean rank: second 2.00; third 3.00." in found.power
     few = run_of({"a": probabilities(1), "b": probabilities(2)}, names[:3])
     few = overall(Comparisons([("", few)]), "error")
-    assert few.best == "a" and list(few.alike) == []
+    assert few.recommended == "a" and few.alike == []
     assert "too few for a test" in few.power
 
 
@@ -172,10 +216,12 @@ def test_failures_are_grouped_by_cause():
     run.failures = [
         Failure(one.cell, f"ValueError: k = {n} is too large") for n, one in enumerate(run.failures)
     ]
-    assert causes(run) == ["b: 10 cells on 2 data sets: ValueError: k = 0 is too large"]
-    assert state(run) == "Failures: 10 of 20 cells failed."
+    assert causes(run) == ["b: 10 fits on 2 data sets: ValueError: k = 0 is too large"]
+    assert state(run) == "10 of 20 fits failed."
     del run.results[next(iter(run.results))]
-    assert state(run).startswith("Incomplete: 10 of 20 cells failed, and 1 of 20 cells are still")
+    assert state(run) == (
+        "Incomplete: 9 of 20 fits finished; run the same command again for the rest. 10 of 20 fits failed."
+    )
 
 
 def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():

@@ -47,21 +47,24 @@ def only(*runs):
 def test_the_best_method_and_its_differences():
     found = only(run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}))
     assert found.best == "a" and found.error == pytest.approx(0.1) and found.alike == ["b"]
-    assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits; b follows with 1.3 points" in found.sentence
-    assert "1 of 2 others is shown" in found.sentence and "3 splits: fewer than 5" in found.sentence
-    assert "Not shown to differ: b" in found.advice.head
-    assert "This run could show differences of about" in found.advice.rest
+    assert "a has the lowest error, 10.0 % over 3 splits. b has 1.3 points more." in found.sentence
+    assert (
+        "1 of 2 other methods is significantly worse" in found.sentence
+        and "3 splits: fewer than 5" in found.sentence
+    )
+    assert "No significant difference from b" in found.advice.head
+    assert "would probably have been detected (80 % power)" in found.advice.rest
 
 
 def test_one_split_is_tested_on_its_examples():
     found = only(run_with_errors({"a": [2], "b": [20]}, ("r0",)))
-    assert "on 50 test examples; b follows with 36.0 points more" in found.sentence
+    assert "on 50 test examples. b has 36.0 points more." in found.sentence
     assert found.alike == [] and "training again may differ" in found.sentence
 
 
 def test_methods_with_the_same_errors():
     found = only(run_with_errors({"a": [2], "b": [2]}, ("r0",)))
-    assert found.lowest == "a and b" and found.alike == ["b"] and "b has the same" in found.sentence
+    assert found.lowest == "a and b" and found.alike == ["b"] and "b has the same." in found.sentence
     assert "The methods err on the same rows." in found.advice.rest
 
 
@@ -84,7 +87,7 @@ def test_an_interrupted_run_says_first_what_is_missing():
     cells = [cell for cell in run.cells if cell.dataset == "d"]
     done = {key: result for key, result in run.results.items() if result.cell.dataset == "d"}
     (sentence,) = answer(replace(run, cells=cells, results=done)).sentences
-    assert sentence.startswith("So far 0 of 3 splits of d are complete; 7 cells are still to be computed")
+    assert sentence == "So far 0 of 3 splits of d are complete. No method is compared before all are."
 
 
 def test_the_answer_names_tied_methods_and_data_sets_without_results():
@@ -92,7 +95,7 @@ def test_the_answer_names_tied_methods_and_data_sets_without_results():
     done = {key: result for key, result in run.results.items() if result.cell.dataset != "none"}
     first, *_, lowest, _ = answer(replace(run, results=done)).sentences
     assert first == "There are no results on none."
-    assert lowest.startswith("Lowest error: a and b on d (10.0 %) and e (10.0 %)")
+    assert lowest.startswith("Lowest error: a and b on d and e.")
 
 
 def test_the_observed_share_names_its_method():

@@ -124,9 +124,9 @@ def test_other_tables_are_links_and_incomplete_runs_have_a_banner(tmp_path):
     links = [one["href"] for one in found.of("a") if not one["href"].startswith("#")]
     assert {"tables/confusion.csv", "summary.csv", "summary.md", "answer.json"} <= set(links)
     assert all((tmp_path / link).exists() for link in links)
-    assert "Incomplete: 2 of 20 cells failed, and 1 of 20 cells are still to be computed" in text
-    assert "ovo-svm: 2 cells on odd, data: ValueError" in text
-    assert "Failed: ovo-svm 2 cells." in text and ">ovo-svm (failed)</th>" in text
+    assert "Incomplete: 17 of 20 fits finished" in text and "2 of 20 fits failed" in text
+    assert "ovo-svm: 2 fits on odd, data: ValueError" in text
+    assert "Failed: ovo-svm 2 fits." in text and ">ovo-svm (failed)</th>" in text
 
 
 def test_figures_are_drawings_with_texts(page):
@@ -220,7 +220,7 @@ def test_a_run_without_results_has_a_page(tmp_path):
     empty = type(run)(run.config, run.cells, {}, (), run.datasets)
     write_report(empty, tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "No cell is done yet" in text and "0 of 12 cells are done" in text
+    assert "No fit is finished yet" in text and "0 of 12 fits finished" in text
     Elements(text)
 
 

@@ -1,0 +1,89 @@
+"""Classes whose coverage is shown to be too low: false alarms, power, and the sentences."""
+
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.report.answers.answer import answer_of
+from confml.report.answers.comparisons import Comparisons
+from confml.report.report import Report
+from confml.report.tables.notes import notes_of
+from confml.runner.manifest import DatasetInfo
+
+LEVEL = 0.05
+
+
+def run_of(frequencies, harder, calibration=300, rows=600, datasets=1, splits=("r0",), **params):
+    """A run of one method with simulated scores; those of the last class are ``harder`` by so much."""
+    classes = np.array([f"c{number}" for number in range(len(frequencies) - 1)] + ["yes"])
+
+    def predict(cell):
+        rng = np.random.default_rng([sum(map(ord, cell.split)), int(cell.dataset[1:])])
+        of_calibration, truth = (rng.choice(len(classes), n, p=frequencies) for n in (calibration, rows))
+        scores, new = (
+            rng.standard_normal(len(labels)) + harder * (labels == len(classes) - 1)
+            for labels in (of_calibration, truth)
+        )
+        counts = len(scores) - np.searchsorted(np.sort(scores), new)
+        p_values = np.full((rows, len(classes)), 0.001)
+        p_values[np.arange(rows), truth] = (1 + counts) / (calibration + 1)
+        prediction = Prediction(classes, p_values, "p-value")
+        return result_of(cell, {"p-value": prediction}, classes[truth], train_rows=calibration)
+
+    infos = {
+        f"d{number}": DatasetInfo(name=f"d{number}", rows=rows, attributes=2, classes=len(classes))
+        for number in range(datasets)
+    }
+    config = make_config([entry("nn", **params)], levels=(LEVEL,))
+    return make_run(config, predict, infos, list(splits))
+
+
+def low_classes(run):
+    comparisons = Comparisons([("", run)])
+    return [[name for name, _ in comparisons.low_classes(line, LEVEL)] for line in comparisons.lines]
+
+
+@pytest.mark.parametrize(
+    "frequencies, calibration, rows",
+    [([0.5, 0.5], 100, 300), ([0.2] * 5, 300, 500), ([0.88, 0.12], 300, 600)],
+)
+def test_a_class_that_is_not_harder_is_seldom_named(frequencies, calibration, rows):
+    """0.8 % of 2,000 runs with 100 or 300 calibration rows; a binomial test would name 8.2 and 2.8 %."""
+    low = low_classes(run_of(frequencies, 0.0, calibration, rows, datasets=300))
+    assert np.mean([bool(classes) for classes in low]) <= 0.02
+
+
+def test_a_rare_class_that_is_harder_is_named():
+    """12 % of the rows, with scores that are one standard deviation higher: 72 % of the runs."""
+    low = low_classes(run_of([0.88, 0.12], 1.0, datasets=200))
+    assert 0.62 <= np.mean([classes == ["yes"] for classes in low]) <= 0.85
+    assert not any("c0" in classes for classes in low)
+
+
+def test_the_answer_names_the_costly_class():
+    run = run_of([0.88, 0.12], 2.0)
+    answer = answer_of({"": Report(run, ".")}, Comparisons([("", run)]))
+    *_, sentence, remedy = answer.short
+    coverage = float(sentence.partition("cover ")[2].partition(" %")[0])
+    assert sentence == (
+        f"Class yes: the regions of nn cover {coverage:.3g} %, which is shown to be too low for 95 %."
+    )
+    assert coverage < 80 and {sentence, remedy} <= {*answer.sentences}
+    assert remedy == "mondrian: true promises each class its level and needs 19 rows of it."
+    assert answer.as_dict()["datasets"]["d0"]["classes"] == [sentence, remedy]
+    assert notes_of(run) == [
+        "warning: d0: at level 0.05 the regions of nn contain some classes too rarely (yes); mondrian: true "
+        "promises each class its level [class-coverage]"
+    ]
+
+
+def test_several_splits_and_data_sets_are_named():
+    run = run_of([0.88, 0.12], 2.0, datasets=2, splits=("r0", "r1", "r2"))
+    first, second, remedy = answer_of({"": Report(run, ".")}, Comparisons([("", run)])).short
+    assert first.startswith("d0, class yes: ") and second.startswith("d1, class yes: ")
+    assert remedy.startswith("mondrian")
+
+
+def test_fewer_than_20_rows_of_a_class_are_not_tested():
+    assert low_classes(run_of([0.97, 0.03], 4.0, rows=300)) == [[]]
