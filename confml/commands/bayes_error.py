@@ -1,7 +1,9 @@
 """``confml bayes-error``."""
 
 import dataclasses
+import functools
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,16 +12,12 @@ from confml.commands import common
 from confml.commands.common import say, say_unless
 from confml.steps import SCALINGS
 
-# Options that modify another option, and the options that they need.
-PARTNERS = {
-    **{"confidence_level": "intervals", "blocks": "intervals"},
-    **{"select_rows": "select", "criterion": "select"},
-}
+KEYS = ("label", "id", "nominal", "ignore", "missing")
 
 
 @click.command("bayes-error")
-@click.argument("dataset", metavar="DATASET|FILE")
-@common.table_options
+@click.argument("dataset", metavar="DATASET|FILE|CONFIG")
+@functools.partial(common.table_options, keys=KEYS)
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
     help="Part of a data set with a training and a test part.",
@@ -40,28 +38,13 @@ PARTNERS = {
     help="Edges to count between two classes: all, or all minus 1 (a spanning tree always has one).",
 )  # fmt: skip
 @click.option("--no-bias-correction", is_flag=True, help="Do not correct the bias for small separations.")
-@click.option("--one-vs-rest", "one_vs_rest", is_flag=True, help="Print no table of pairs.")
-@click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
-@click.option(
-    "--confidence-level", "--level", "confidence_level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Confidence level of the intervals; the older name is --level.",
-)  # fmt: skip
-@click.option(
-    "--blocks", type=click.IntRange(2), default=20, show_default=True,
-    help="Number of blocks of the intervals.",
-)  # fmt: skip
+@click.option("--intervals", is_flag=True, help="Compute 95 % leave-block-out intervals; slow.")
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Select N features by forward selection.")
-@click.option(
-    "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
-    help="Largest number of rows for the selection, stratified.",
-)  # fmt: skip
 @click.option(
     "--criterion", type=click.Choice(["mean", "worst"]), default="mean", show_default=True,
     help="Criterion of the selection: mean or worst estimate of the pairs.",
 )  # fmt: skip
 @common.seed_option
-@click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
     "--out", type=common.Folder(), metavar="DIR", help="Output folder of CSV files, JSON and figures."
 )
@@ -72,7 +55,8 @@ def bayes_error(dataset: str, **options: Any) -> None:
     """Estimate the Bayes error of a data set.
 
     DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
-    .xlsx) with a header line, with --label.
+    .xlsx) with --label; CONFIG a config with one data set, such as confml init writes. It has the keys for
+    other forms of files.
 
     The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimum
     spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
@@ -88,13 +72,16 @@ def bayes_error(dataset: str, **options: Any) -> None:
     confml bayes-error mnist --part train --scale none --out results/mnist
     confml bayes-error segment --select 10 --intervals
     """
+    from confml.errors import ConfigError
     from confml.report.bayes_error.study import Request, study
 
-    _check_partners(options)
+    criterion = click.get_current_context().get_parameter_source("criterion")
+    if criterion is click.core.ParameterSource.COMMANDLINE and not options["select"]:
+        raise ConfigError("--criterion has no effect", hint="it needs --select")
     spec, true_error = _spec(dataset, options)
     computed = {
         "correct_bias": not options["no_bias_correction"],
-        "intervals": options["confidence_level"] if options["intervals"] else None,
+        "intervals": 0.95 if options["intervals"] else None,
     }
     given = {key.name: options[key.name] for key in dataclasses.fields(Request) if key.name in options}
     from confml.data import load
@@ -115,28 +102,33 @@ def bayes_error(dataset: str, **options: Any) -> None:
     if options["as_json"]:
         common.echo_json(study_document(result))
     elif not options["quiet"]:
-        print_study(result, every=options["every"], pairs=not options["one_vs_rest"])
+        print_study(result)
     for text in result.warnings:
         say(f"warning: {text}")
-
-
-def _check_partners(options: dict[str, Any]) -> None:
-    """Raise ConfigError for an option whose partner is missing."""
-    from confml.errors import ConfigError
-
-    context = click.get_current_context()
-    for name, partner in PARTNERS.items():
-        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if given and not options[partner]:
-            raise ConfigError(f"--{name.replace('_', '-')} has no effect", hint=f"it needs --{partner}")
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
     """Return the spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
 
+    if Path(dataset).suffix in (".yaml", ".yml"):
+        return _spec_of_config(dataset, options), None
     spec = common.named_or_table(dataset, options)
     if "generate" not in spec:
         return spec, None
     generator = GENERATORS[dataset]
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
+
+
+def _spec_of_config(config: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec of the data set of a config."""
+    from confml.config import load_config
+    from confml.errors import ConfigError
+
+    given = [key for key in KEYS if options[key] is not None]
+    if given:
+        raise ConfigError(f"--{given[0]} is for table files, and {config} is a config")
+    datasets = load_config(config).datasets
+    if len(datasets) > 1:
+        raise ConfigError(f"{config} has {len(datasets)} data sets, expected one")
+    return datasets[0].as_dict()

@@ -63,9 +63,10 @@ LISTS = ("id", "nominal", "ignore", "missing_values")
 TABLE_KEYS = tuple(_TABLE_OPTIONS)  # keys of a data set in a config that are options of a table file
 
 
-def table_options(command):
+def table_options(command, keys=TABLE_KEYS):
     """Add the options of commands that take a table file; see `table_spec`."""
-    for key, (value, text) in reversed(_TABLE_OPTIONS.items()):
+    for key in reversed(keys):
+        value, text = _TABLE_OPTIONS[key]
         name = f"--{key.replace('_', '-')}"
         settings: dict[str, Any] = {"metavar": value}
         if isinstance(value, list):

@@ -74,10 +74,10 @@ def test_files_hold_what_the_library_says(table, tmp_path):
 
 
 def test_everything_at_once_and_the_same_twice(table, tmp_path):
-    asked = ["--intervals", "--blocks", 4, "--select", 2, "--json"]
+    asked = ["--intervals", "--select", 2, "--json"]
     out, messages = run(*table, *asked, "--out", tmp_path / "one")
     told = json.loads(out)
-    words, _ = run("iris", "--intervals", "--blocks", 3)
+    words, _ = run("iris", "--intervals")
     assert "95% interval" in words and "do not include the bias" in words
     quiet, kept = run(*table, *asked, "-q")
     assert json.loads(quiet) == told and all(line.startswith("warning: ") for line in kept.splitlines())
@@ -149,8 +149,20 @@ def test_printed_shares_are_those_of_the_stored_simulation():
         assert len(seen) == 4 and printed == f"{100 * min(seen):.0f}-{100 * max(seen):.0f} %"
 
 
+def test_the_data_set_of_a_config(table, tmp_path):
+    """A config has the keys for a file of another form; init finds them."""
+    text = Path(table[0]).read_text().replace(",", ";").replace(".", ",")
+    (tmp_path / "semicolons.csv").write_text(text)
+    dataset = "csv: semicolons.csv, label: kind, ignore: [id], missing: mean, decimal: ','"
+    (tmp_path / "c.yaml").write_text(
+        f"datasets: [{{{dataset}}}]\nmethods: [knn]\nprotocol: {{kind: k-fold}}\n"
+    )
+    of_config = json.loads(run(tmp_path / "c.yaml", "--json", "-q")[0])
+    assert of_config["pairs"] == json.loads(run(*table, "--json", "-q")[0])["pairs"]
+
+
 def test_made_data_show_their_true_error():
-    out, _ = run("two-gaussians", "--one-vs-rest")
+    out, _ = run("two-gaussians")
     assert "true Bayes error of two-gaussians: 15.87 %" in out
 
 
@@ -160,12 +172,17 @@ def test_made_data_show_their_true_error():
         (["iri"], "did you mean 'iris'"),
         (["iris", "--label", "y"], "--label is for table files"),
         (["iris", "--select", 5], "--select: expected 1 to 4"),
-        (["iris", "--blocks", 5], "it needs --intervals"),
+        (["iris", "--criterion", "worst"], "it needs --select"),
+        (["two.yaml"], "has 2 data sets, expected one"),
+        (["two.yaml", "--label", "y"], "--label is for table files"),
         (["nowhere.csv"], "needs --label"),
         (["nowhere.csv", "--label", "y"], "no such file"),
     ],
 )
-def test_mistakes_are_told(arguments, words):
+def test_mistakes_are_told(arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rest = "methods: [knn]\nprotocol: {kind: k-fold, folds: 2}\n"
+    Path("two.yaml").write_text(f"datasets: [iris, wine-sklearn]\n{rest}")
     assert words in str(refused(*arguments))
 
 

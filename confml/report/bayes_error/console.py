@@ -43,17 +43,14 @@ ties); error %: estimate; lower, upper: bounds of the Bayes error (not a confide
 """
 
 
-def print_study(
-    study: Study, *, every: bool = False, pairs: bool = True, stream: IO[str] | None = None
-) -> None:
-    """Print the results; long tables are cut, with a note, unless ``every`` is True."""
+def print_study(study: Study, *, stream: IO[str] | None = None) -> None:
+    """Print the results; long tables are cut, with a note."""
     stream = stream or sys.stdout
     for name, columns in FORMS.items():
-        rows = TABLES[name](study) if pairs or name != "pairs" else []
-        if rows:
-            shown = rows[: None if every else MOST_ROWS.get(name)]
+        if rows := TABLES[name](study):
+            shown = rows[: MOST_ROWS.get(name)]
             left = len(rows) - len(shown)
-            note = [f"... and {left} more (--all prints them, --out writes them)"] if left else []
+            note = [f"... and {left} more (--out writes them)"] if left else []
             title = TITLES[name].format(name=study.name, criterion=study.request.criterion)
             forms = dict(column.split("=", 1) for column in columns.split("; "))
             if study.intervals is None:

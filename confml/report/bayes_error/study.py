@@ -17,6 +17,8 @@ from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
 MANY_ROWS = 150_000
+BLOCKS = 20  # of the intervals
+SELECTION_ROWS = 2000  # most rows that features are selected on
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,7 @@ class Request:
     count: str = "all"
     correct_bias: bool = True
     intervals: float | None = None
-    blocks: int = 20
     select: int | None = None
-    select_rows: int = 2000
     criterion: str = "mean"
     seed: int = 1
 
@@ -100,22 +100,20 @@ def study(
     warnings += _warnings(errors, y)
     intervals = selection = None
     if request.intervals is not None:
-        say(f"intervals: estimates without each of {request.blocks} blocks of rows")
+        say(f"intervals: estimates without each of {BLOCKS} blocks of rows")
         generator = derived_generator(rng, "intervals")
-        intervals = leave_block_out_intervals(
-            X, y, generator, errors, blocks=request.blocks, level=request.intervals
-        )
-        short = classes[counts < request.blocks]
+        intervals = leave_block_out_intervals(X, y, generator, errors, blocks=BLOCKS, level=request.intervals)
+        short = classes[counts < BLOCKS]
         if len(short):
             warnings.append(
                 f"intervals: class {short[0]} and {len(short) - 1} more have fewer rows than the "
-                f"{request.blocks} blocks; their intervals are too narrow or missing"
+                f"{BLOCKS} blocks; their intervals are too narrow or missing"
             )
     names, groups = attribute_groups(data)
     if request.select is not None:
         chosen = np.arange(len(y))
-        if len(y) > request.select_rows:
-            chosen = sample_by_class(y, request.select_rows, derived_generator(rng, "selection"))
+        if len(y) > SELECTION_ROWS:
+            chosen = sample_by_class(y, SELECTION_ROWS, derived_generator(rng, "selection"))
             about.append(f"features selected on a random sample of {len(chosen)} rows")
         say(f"selection: {request.select} of {len(names)} features on {len(chosen)} rows")
         selection = select_attributes(
