@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from confml._threads import threads as threads
     from confml.bayes_error import bayes_errors as bayes_errors
     from confml.measures.prediction import Prediction as Prediction
+    from confml.measures.region_scores import coverage as coverage
+    from confml.measures.region_scores import set_size as set_size
     from confml.methods.base import Method as Method
     from confml.methods.bayes_discriminant import BayesDiscriminant as BayesDiscriminant
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
@@ -56,6 +58,7 @@ _HOMES = {
     "confml._threads": ("threads",),
     "confml.bayes_error": ("bayes_errors",),
     "confml.measures.prediction": ("Prediction",),
+    "confml.measures.region_scores": ("coverage", "set_size"),
     "confml.methods.base": ("Method",),
     "confml.methods.bayes_discriminant": ("BayesDiscriminant",),
     "confml.methods.bayes_knn": ("BayesKNN",),
