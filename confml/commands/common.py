@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,8 @@ LISTS = ("id", "nominal", "ignore", "missing_values")
 TABLE_KEYS = tuple(_TABLE_OPTIONS)  # keys of a data set in a config that are options of a table file
 
 
-def table_options(command, keys=TABLE_KEYS):
-    """Add the options of commands that take a table file; see `table_spec`."""
+def table_options(command, keys: Sequence[str] = TABLE_KEYS):
+    """Add the options of commands that take a table file, for some keys of a data set; see `table_spec`."""
     for key in reversed(keys):
         value, text = _TABLE_OPTIONS[key]
         name = f"--{key.replace('_', '-')}"

@@ -64,7 +64,6 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
 def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
     """Raise ConfmlError for an output that is an input, or a file that confml did not make."""
     from confml import _outputs
-    from confml.predictions.monitoring import BatchRow
     from confml.predictions.store import is_model_file
     from confml.predictions.writers import JSON_START
 
@@ -73,7 +72,6 @@ def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
             {"prediction", "confidence"} <= set(_header(path)) or _header(path) == [JSON_START]
         ),
         "save": is_model_file,
-        "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
     }
     outputs = [(options[key], is_ours) for key, is_ours in kinds.items() if options[key] is not None]
     _outputs.check_outputs(outputs, [source for source in inputs if source is not None], options["force"])
@@ -92,7 +90,6 @@ def tables_of(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
         "standard input" if new == "-" else new,
         stream,
         rows=model.chunk_rows,
-        separator=options["separator"],
         encoding=options["encoding"],
         expected=model.coder.columns,
         usual=model.coder.csv_format,

@@ -1,5 +1,6 @@
 """``confml predict``."""
 
+import functools
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -10,33 +11,29 @@ import click
 from confml.commands import common, new_rows
 from confml.commands.common import say, say_unless
 
-SCALES = ("standardise", "min-max", "row-standardise", "none")
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
-OF_FORMAT = ("separator", "encoding", "decimal", "sheet")  # of the file of new rows too
+OF_FORMAT = ("encoding", "decimal", "sheet")  # of the file of new rows too
+OF_TABLE = ("label", "id", "ignore", "missing")
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
-    **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
+    **{"overrides": "--set", "dataset": "--dataset", "method": "--method"},
     **{"params": "--param", "conformal": "--conformal", "mondrian": "--mondrian", "view": "--view"},
-    **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
-    **{key: f"--{key.replace('_', '-')}" for key in common.TABLE_KEYS if key not in OF_FORMAT},
-    "header": "--no-header",
+    **{"risk": "--risk", "selection_part": "--selection-part"},
+    **{key: f"--{key}" for key in OF_TABLE},
 }
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[CONFIG|MODEL] NEW")
 @click.option("--train", metavar="FILE", help="A table file with labelled rows, in place of CONFIG.")
-@common.table_options
-@click.option(
-    "--scale", type=click.Choice(SCALES), help="Scaling of features, with --train.  [default: standardise]"
-)
+@functools.partial(common.table_options, keys=(*OF_TABLE, *OF_FORMAT))
 @click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
 @common.set_option
 @common.allow_import_option
 @click.option(
     "--method", metavar="NAME",
     help="A method of CONFIG, by its name or label; any method with --train.  "
-    "[default: the only one; tcm-nn]",
+    "[default: the only one, or the one that the run recommends; tcm-nn]",
 )  # fmt: skip
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE",
@@ -55,7 +52,6 @@ OF_FIT = {
     "--digits", type=click.IntRange(1, 17), metavar="N",
     help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
 )  # fmt: skip
-@click.option("--no-empty", is_flag=True, help="Replace an empty region by the predicted label.")
 @click.option(
     "--explain", type=click.IntRange(1), metavar="N",
     help="List the N nearest training rows of the predicted and of the runner-up class.",
@@ -66,23 +62,17 @@ OF_FIT = {
 )  # fmt: skip
 @click.option(
     "--risk", type=RATE,
-    help="Largest error probability of an accepted row; a certified threshold decides which rows are "
-    "accepted.",
+    help="Largest error probability of an accepted row, with probability 0.95; a certified threshold decides "
+    "which rows are accepted.",
 )  # fmt: skip
-@click.option(
-    "--confidence", type=RATE, help="Probability with which the bound of --risk holds.  [default: 0.95]"
-)
 @click.option(
     "--selection-part", type=RATE, metavar="SHARE",
     help="Share of the training rows that only fit steps and select parameters.",
 )  # fmt: skip
 @click.option(
     "--batch-rows", type=click.IntRange(20), metavar="N",
-    help="Test every N labelled rows of NEW against the training rows.  [default: 200 with --batches]",
+    help="Test every N labelled rows of NEW against the training rows; --json has the tests.",
 )  # fmt: skip
-@click.option(
-    "--batches", type=common.FILE, metavar="FILE", help="Write the tests of the batches to FILE (CSV)."
-)
 @click.option(
     "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
 )
@@ -102,7 +92,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     NEW is a table file (CSV, .parquet, .xlsx), or - for CSV on standard input. Columns are matched by name.
     Labels are not needed; if there are any, they are scored. CONFIG names the data set, steps and methods;
     the method is fitted to the whole data set (under fixed-split to its training part). With --train and
-    --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts.
+    --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts. confml init writes
+    a config, which has all settings of a table. Without --method, the method is the one that the finished run
+    of CONFIG recommends.
 
     --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
     Without NEW, the model is fitted and saved. Loading a model executes no code of the file. confml describe
@@ -119,20 +111,21 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     guarantee is printed on stderr in two lines, which confml describe guarantee explains.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
-    --separator, --decimal and --sheet describe NEW, and with --train also the training file.
+    --decimal and --sheet describe NEW, and with --train also the training file.
 
-    --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
-    abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The
-    decision is abstain where that costs less than every class. It needs probabilities of the method. The
-    default is costs: of CONFIG.
+    --costs adds prob[class], the expected cost of each decision, decision and expected_cost. The file is YAML
+    as {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}, with true classes outside and predictions
+    inside, or CSV with one line per true class. The decision is abstain where that costs less than every
+    class. It needs probabilities of the method. The costs of the same decision for every row are printed, and
+    with labels the realised cost is tested against the expected one. The default is costs: of CONFIG.
 
     --selection-part 0.3 fits steps and selects parameters on 30 % of the training rows, and the method counts
     p-values among the others. The guarantee then holds for any number of rows. Without it, it is approximate
     with steps and tune, unless the method is conformal.
 
-    --risk adds accepted: with probability --confidence over the held-out rows, either no threshold is
-    certified and no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold
-    is tested on 30 % of the training rows, which the method is not fitted to.
+    --risk adds accepted: with probability 0.95 over the held-out rows, either no threshold is certified and
+    no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold is tested on
+    30 % of the training rows, which the method is not fitted to.
 
     --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests whether the
     p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
@@ -153,7 +146,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.default_config import LEVELS
     from confml.predictions.guarantee import Remedies
     from confml.predictions.rounding import DIGITS
-    from confml.predictions.session import BATCH_ROWS, Session
+    from confml.predictions.session import Session
     from confml.predictions.store import save_model
     from confml.predictions.two_samples import Drift
     from confml.predictions.writers import CsvWriter, JsonWriter
@@ -190,11 +183,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         if options["decimal"] is not None:
             model.coder = model.coder.with_decimal(options["decimal"])
         levels = options["levels"] or model.facts.levels or LEVELS
-        output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
+        output = Output(levels, options["explain"] or 0, costs)
         remedies = Remedies(in_config=source is not None, stored=model.file is not None)
         drift = Drift(model) if options["drift"] else None
-        size = options["batch_rows"] or (BATCH_ROWS if options["batches"] is not None else None)
-        session = Session(model, output, remedies, batch_rows=size, drift=drift)
+        session = Session(model, output, remedies, batch_rows=options["batch_rows"], drift=drift)
         with new_rows.destination(options["out"]) as file:
             writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
             for batch in session.answers(new_rows.tables_of(new, model, options), say):
@@ -209,21 +201,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         for sentence in tested:
             say(sentence)
         if session.monitor is not None:
-            _tell_batches(session.monitor, options["batches"], quiet)
+            for sentence in session.monitor.alarms() if quiet else session.monitor.sentences():
+                say(sentence)
         if options["out"] is not None:
             inform(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
-
-
-def _tell_batches(monitor: Any, path: Path | None, quiet: bool) -> None:
-    """Print a sentence on the batches, and write their table."""
-    from confml.predictions.monitoring import BatchRow
-    from confml.report.files import write_csv
-
-    for sentence in monitor.alarms() if quiet else monitor.sentences():
-        say(sentence)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_csv(path, BatchRow._fields, monitor.table())
 
 
 def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], None]) -> Any:
@@ -239,17 +220,17 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
                 )
         return load_model(source, options["trust"])
     from confml.predictions.operating_point import RiskTarget
+    from confml.predictions.recommended import recommended
     from confml.predictions.training import Choice, fit_model
 
-    if options["confidence"] is not None and options["risk"] is None:
-        raise click.UsageError("--confidence goes with --risk")
-    risk = None
-    if options["risk"] is not None:
-        risk = RiskTarget(options["risk"], options["confidence"] or 0.95)
+    risk = None if options["risk"] is None else RiskTarget(options["risk"])
     same = ("dataset", "method", "conformal", "mondrian", "view", "selection_part", "trust")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
-    return fit_model(_config(source, options), choice, None, inform)
+    config = _config(source, options)
+    if source is not None:
+        config, choice = recommended(config, choice, common.folder_of(config, None), inform)
+    return fit_model(config, choice, None, inform)
 
 
 def _config(source: str | None, options: dict[str, Any]) -> Any:
@@ -259,22 +240,20 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     from confml.predictions.default_config import LEVELS, config_values
 
     if source is not None:
-        for key in (*common.TABLE_KEYS, "scale"):
-            if options[key] is not None and key not in OF_FORMAT:
-                raise click.UsageError(f"--{key.replace('_', '-')} needs --train; with a config, use --set")
+        for key in OF_TABLE:
+            if options[key] is not None:
+                raise click.UsageError(f"--{key} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
         new_rows.check_outputs(common.inputs_of(config), options)
         return config
     for key, option in OF_CONFIG.items():
         if options[key]:
             raise click.UsageError(f"{option} goes with a config, not with --train")
-    scale = options["scale"] or "standardise"
     spec = common.table_spec(options["train"], options)
     params = common.parameters(options["params"])
     if options["conformal"] is not None:
         params["conformal"] = options["conformal"]
-    steps, levels = [] if scale == "none" else [scale], options["levels"] or LEVELS
-    values = config_values(spec, options["method"] or "tcm-nn", params, steps=steps, levels=levels)
+    values = config_values(spec, options["method"] or "tcm-nn", params, levels=options["levels"] or LEVELS)
     try:
         return make_config(values, where="")
     except ConfigErrors as errors:

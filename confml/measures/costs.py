@@ -17,6 +17,10 @@ from confml.measures.metric import LOWER, OWN, PAGE, RESULTS, SHORT, THRESHOLD, 
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction, columns_of
 
 ABSTAIN = "abstain"
+ALWAYS = "always-"
+COSTS = ("cost", "cost_with_abstaining")
+"""Metrics of the decisions of least expected cost."""
+CLASSIFIER = "classifier"  # in ``extra``: probabilities of the classifier of a conformal method
 _FORM = (
     "costs has the form {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}: for each true class the "
     "cost of every other prediction"
@@ -25,15 +29,28 @@ _FORM = (
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions for k rows.
+    """Decisions of least expected cost for k rows.
 
-    labels: k class labels, or ``abstain``. costs: (k,) expected costs. true_costs: (k, c) the cost of the
-    decision if the true class is that of the column.
+    names: d labels that can be decided: the classes, and ``abstain`` if it is allowed. table: (c, d) costs of
+    true classes and decisions. probabilities: (k, c). expected: (k, d) expected costs of all decisions.
+    columns: (k,) the decision of each row.
     """
 
-    labels: list[Any]
-    costs: np.ndarray
-    true_costs: np.ndarray
+    names: list[Any]
+    table: np.ndarray
+    probabilities: np.ndarray
+    expected: np.ndarray
+    columns: np.ndarray
+
+    @property
+    def labels(self) -> list[Any]:
+        """The decision of each row."""
+        return [self.names[column] for column in self.columns.tolist()]
+
+    @property
+    def costs(self) -> np.ndarray:
+        """(k,) expected cost of each decision."""
+        return self.expected[np.arange(len(self.columns)), self.columns]
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,7 @@ class Costs:
         names = [str(label) for label in classes.tolist()]
         costs = self._spelled_as(names)
         costs._check_classes(names, what)
-        return Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
+        return Decider(classes, costs._table(classes, classes))
 
     def _spelled_as(self, names: list[str]) -> Costs:
         """Return the costs under the names of the classes: ``True`` for ``true``, ``1`` for ``1.0``."""
@@ -78,19 +95,21 @@ class Costs:
         return Costs(matrix, abstain, self.where)
 
     def _table(self, truth: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Return the (t, c) costs of true labels and predictions; NaN for a pair without one."""
-        rows = [(str(true), self.matrix.get(str(true), {})) for true in truth.tolist()]
-        names = [str(label) for label in classes.tolist()]
-        return np.array(
-            [[row.get(name, 0.0 if name == true else math.nan) for name in names] for true, row in rows],
-            dtype=np.float64,
-        ).reshape(len(truth), len(classes))
+        """Return the (t, d) costs of true labels and decisions: the classes, and abstaining if it is allowed.
 
-    def _abstaining(self, truth: np.ndarray) -> np.ndarray | None:
-        """Return the (t,) costs of abstaining for true labels; None if it is not allowed."""
-        if not isinstance(self.abstain, Mapping):
-            return None if self.abstain is None else np.full(len(truth), float(self.abstain))
-        return np.array([self.abstain.get(str(label), math.nan) for label in truth.tolist()])
+        NaN for a pair without a cost.
+        """
+        names = [str(label) for label in classes.tolist()]
+        rows = []
+        for true in map(str, truth.tolist()):
+            row = self.matrix.get(true, {})
+            rows.append([row.get(name, 0.0 if name == true else math.nan) for name in names])
+            if isinstance(self.abstain, Mapping):
+                rows[-1].append(self.abstain.get(true, math.nan))
+            elif self.abstain is not None:
+                rows[-1].append(self.abstain)
+        columns = len(names) + (self.abstain is not None)
+        return np.array(rows, dtype=np.float64).reshape(len(truth), columns)
 
     @property
     def largest(self) -> float:
@@ -130,36 +149,26 @@ class Costs:
 
 @dataclass(frozen=True)
 class Decider:
-    """Costs (c, c), true class by decision, and of abstaining (c,), None if it is not allowed."""
+    """Decides with costs (c, d), true class by decision: the c classes, and abstaining if it is allowed."""
 
     classes: np.ndarray
     table: np.ndarray
-    abstain: np.ndarray | None
 
-    def choose(self, scores: np.ndarray, with_abstaining: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Return the column (n,) of the decision with the least expected cost, and its expected cost (n,).
+    def choose(self, scores: np.ndarray, decisions: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the column (n,) of the decision with the least expected cost, and the expected costs (n, d).
 
-        scores: (n, c) probabilities. The first class of several with the same cost; -1, to abstain,
-        only where that is cheaper than every class.
+        scores: (n, c) probabilities. decisions: number of the first decisions that are allowed, by default
+        all. The first of several with the same cost is chosen, so abstaining costs less than every class.
         """
-        expected = _products(scores, self.table)
-        columns = np.argmin(expected, axis=1)
-        costs = expected[np.arange(len(scores)), columns]
-        if with_abstaining and self.abstain is not None:
-            of_abstaining = _products(scores, self.abstain[:, None])[:, 0]
-            cheaper = of_abstaining < costs
-            return np.where(cheaper, -1, columns), np.where(cheaper, of_abstaining, costs)
-        return columns, costs
+        expected = _products(scores, self.table[:, :decisions])
+        return np.argmin(expected, axis=1), expected
 
     def decide(self, probabilities: Prediction | None) -> Decisions:
         """Return the decisions with the least expected cost for n rows; None for no rows."""
         scores = np.empty((0, len(self.classes))) if probabilities is None else probabilities.scores
-        columns, costs = self.choose(scores)
-        true_costs = self.table.T[columns]
-        if self.abstain is not None:
-            true_costs[columns < 0] = self.abstain
-        labels = [ABSTAIN if at < 0 else self.classes[at].item() for at in columns.tolist()]
-        return Decisions(labels, costs, true_costs)
+        columns, expected = self.choose(scores)
+        names = [*self.classes.tolist(), ABSTAIN][: self.table.shape[1]]
+        return Decisions(names, self.table, scores, expected, columns)
 
 
 def _products(scores: np.ndarray, table: np.ndarray) -> np.ndarray:
@@ -240,15 +249,15 @@ def _value(name: str) -> str | float:
 def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
     """Return the metric ``cost`` of one test part; NaN if it is not defined."""
     per_row = row_costs(Case(prediction, truth, context=Context(costs=costs)))
-    return math.nan if per_row is None else _mean(per_row.plain)
+    return math.nan if per_row is None else _plain_mean(per_row)
 
 
 class RowCosts(NamedTuple):
-    """Costs of N predictions (N,): of the predicted labels, of the best decisions without abstaining, of the
-    best decisions of probabilities with abstaining (None without it), and of abstaining (None)."""
+    """Costs of N predictions (N,): of the predicted labels, of the best decisions without and with abstaining
+    (None without probabilities, or without a cost of abstaining), and of abstaining (None)."""
 
     of_predicted: np.ndarray
-    plain: np.ndarray
+    plain: np.ndarray | None
     with_abstaining: np.ndarray | None
     abstain: np.ndarray | None
 
@@ -259,37 +268,42 @@ def row_costs(case: Case) -> RowCosts | None:
     if costs is None or not len(case.truth):
         return None
     classes, (labels, true) = prediction.classes, case.labels
-    table, abstain = costs._table(labels, classes), costs._abstaining(labels)
-    decider = Decider(classes, costs._table(classes, classes), costs._abstaining(classes))
+    table, c = costs._table(labels, classes), len(classes)
     predicted = columns_of(prediction.labels, classes)
     of_predicted = np.where(predicted < 0, np.nan, table[true, predicted])
-    of_abstaining = None if abstain is None else abstain[true]
-    if prediction.kind not in PROBABILITY_KINDS:
-        return RowCosts(of_predicted, of_predicted, None, of_abstaining)
-    plain = table[true, decider.choose(prediction.scores, False)[0]]
-    if of_abstaining is None:
-        return RowCosts(of_predicted, plain, None, None)
-    columns, _ = decider.choose(prediction.scores)
-    cheapest = np.where(columns < 0, of_abstaining, table[true, columns])
-    return RowCosts(of_predicted, plain, cheapest, of_abstaining)
+    abstain = table[true, c] if table.shape[1] > c else None
+    scores = decision_scores(prediction)
+    if scores is None:
+        return RowCosts(of_predicted, None, None, abstain)
+    decider = Decider(classes, costs._table(classes, classes))
+    plain = table[true, decider.choose(scores, c)[0]]
+    return RowCosts(
+        of_predicted, plain, None if abstain is None else table[true, decider.choose(scores)[0]], abstain
+    )
 
 
-CHEAPEST, ABSTAINING = "cheapest-class", "always-abstain"
-
-
-def constant_costs(case: Case) -> dict[str, tuple[str, np.ndarray]]:
-    """Return metric and costs (n,) of the constant decisions, by name: to abstain from every prediction, and
-    the class with the least cost for the class frequencies.
-
-    case: with the frequencies of the training set as probabilities of every row.
+def decision_scores(prediction: Prediction) -> np.ndarray | None:
+    """Return the probabilities (n, c) that decisions are made with, those of the classifier for a conformal
+    method; None without any.
     """
-    per_row = row_costs(case)
-    if per_row is None:
-        return {}
-    costs = {CHEAPEST: ("cost", per_row.plain)}
-    if per_row.abstain is not None:
-        costs[ABSTAINING] = "cost_with_abstaining", per_row.abstain
-    return costs
+    return prediction.scores if prediction.kind in PROBABILITY_KINDS else prediction.extra.get(CLASSIFIER)
+
+
+def constant_costs(truth: np.ndarray, classes: np.ndarray, costs: Costs) -> dict[tuple[str, str], np.ndarray]:
+    """Return the costs (n,) of the same decision for every row, by name and metric: ``always-abstain`` and
+    ``always-<class>``.
+
+    truth: (n,) true labels. classes: (c,) that can be predicted.
+    """
+    labels, true = np.unique(truth, return_inverse=True)
+    names = [*classes.tolist(), ABSTAIN]
+    table = costs._table(labels, classes).T[:, true]
+    metrics = COSTS[: 1 + len(table) - len(classes)]
+    return {
+        (f"{ALWAYS}{name}", metric): of_decision
+        for name, of_decision in zip(names, table, strict=False)
+        for metric in (metrics if name != ABSTAIN else COSTS[1:])
+    }
 
 
 def rows(case: Case) -> Iterator[Row]:
@@ -297,7 +311,7 @@ def rows(case: Case) -> Iterator[Row]:
     per_row = row_costs(case)
     if per_row is None:
         return
-    yield Row("cost", None, _mean(per_row.plain))
+    yield Row("cost", None, _plain_mean(per_row))
     if per_row.abstain is None:
         return
     if per_row.with_abstaining is not None:
@@ -305,6 +319,10 @@ def rows(case: Case) -> Iterator[Row]:
     for threshold in case.thresholds:
         costs = np.where(case.accepted(threshold), per_row.of_predicted, per_row.abstain)
         yield Row("cost_at_threshold", threshold, _mean(costs))
+
+
+def _plain_mean(per_row: RowCosts) -> float:
+    return _mean(per_row.of_predicted if per_row.plain is None else per_row.plain)
 
 
 def _mean(costs: np.ndarray) -> float:
@@ -319,8 +337,9 @@ MEASURE = Measure(
     metrics={
         "cost": _metric(
             "cost",
-            "mean cost per test example of the class with the least expected cost, or of the predicted label "
-            "for views without probabilities; only with costs in the config",
+            "mean cost per test example of the class with the least expected cost (of the classifier's "
+            "probabilities for a conformal method), or of the predicted label without probabilities; only "
+            "with costs in the config",
             "mean of C(y_i, argmin over j of the sum over y of p_i^y C(y, j))",
         ),
         "cost_with_abstaining": _metric(

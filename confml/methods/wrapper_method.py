@@ -35,6 +35,7 @@ class RunSettings:
     saw the calibration examples could make them look more ordinary than test examples. Its ``learn(X, y,
     *part, groups)`` returns (chain, X, y, kept rows). groups: (m,) groups of the training examples.
     by_columns: (name, texts) of the last columns of X, which hold the columns of ``by`` and are no features.
+    decides: whether a conformal method also stores the probabilities of its classifier, for decisions.
     """
 
     tune: Sequence[Mapping[str, Any]] = ()
@@ -42,6 +43,7 @@ class RunSettings:
     steps: Any = None
     groups: Any = None
     by_columns: Sequence[tuple[Any, Sequence[str] | None]] | None = None
+    decides: bool = False
 
 
 class WrapperMethod(Method):

@@ -12,7 +12,7 @@ import numpy as np
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
 from confml.measures.costs import Costs, Decisions
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import SCORE_NAMES, Prediction
 from confml.measures.regions import reasons
 from confml.plugins.parameters import without_rounding_error
 from confml.predictions.explain import SIDES, Explainer, Explanation
@@ -30,13 +30,11 @@ if TYPE_CHECKING:
 class Output:
     """Options of the output of predictions for new rows.
 
-    levels: significance levels of the regions. no_empty: an empty region becomes the predicted
-    label; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.
-    costs: of decisions, None for no decisions.
+    levels: significance levels of the regions. explain: number of nearest training rows per class, 0 for
+    none. costs: of decisions, None for no decisions.
     """
 
     levels: tuple[float, ...]
-    no_empty: bool = False
     explain: int = 0
     costs: Costs | None = None
 
@@ -114,6 +112,11 @@ class Batch:
         if self.accepted is not None:
             yield "accepted", self.accepted
         if self.decisions is not None:
+            if self.prediction.kind in SCORE_NAMES:  # the other kinds have columns prob[...]
+                for label, of_class in zip(labels, self.decisions.probabilities.T, strict=True):
+                    yield f"prob[{label}]", of_class
+            for name, expected in zip(self.decisions.names, self.decisions.expected.T, strict=True):
+                yield f"expected_cost[{name}]", expected
             yield "decision", self.decisions.labels
             yield "expected_cost", self.decisions.costs
         if self.explanation is not None:
@@ -163,15 +166,12 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
             float(level): prediction.region(float(level))
             for level in (output.levels if prediction.has_regions else ())
         }
-        why = {level: reasons(region) for level, region in regions.items()}
-        if output.no_empty:
-            regions = {level: _not_empty(region, prediction) for level, region in regions.items()}
         yield Batch(
             rows=rows,
             predicted=model.is_predicted(rows),
             prediction=prediction,
             regions=regions,
-            reasons=why,
+            reasons={level: reasons(region) for level, region in regions.items()},
             accepted=None if model.point is None else accepted_rows(model.point, prediction),
             decisions=None if decider is None else decider.decide(views.get(str(model.probability_view))),
             explanation=explainer.explain(rows, prediction) if explainer else None,
@@ -181,13 +181,6 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
             if model.point is None or model.point.threshold is None
             else (model.point.threshold,),
         )
-
-
-def _not_empty(region: np.ndarray, prediction: Prediction) -> np.ndarray:
-    filled = region.copy()
-    empty = np.flatnonzero(~region.any(axis=1))
-    filled[empty, prediction.predicted_columns[empty]] = True
-    return filled
 
 
 def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:

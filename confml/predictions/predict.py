@@ -41,7 +41,6 @@ def predict(
     conformal: str | None = None,
     mondrian: bool = False,
     view: str | None = None,
-    no_empty: bool = False,
     explain: int = 0,
     costs: Mapping[str, Any] | str | Path | None = None,
     batch_rows: int | None = None,
@@ -62,7 +61,7 @@ def predict(
         Labelled rows: a data frame, or the path of a table file (CSV, .parquet, .xlsx). A data frame is of
         pandas, or of any library with Arrow's interface, such as polars or DuckDB. Or a model that
         `load_model` returned, or its path (``.confml``), which takes of the parameters below only ``levels``,
-        ``no_empty``, ``explain``, ``costs``, ``batch_rows`` and ``say``.
+        ``explain``, ``costs``, ``batch_rows`` and ``say``.
     new : DataFrame, str or Path
         New rows. Columns are matched by name; a column without numbers is categorical. Labels are optional;
         if present, they are scored. A CSV file has the encoding, separator and decimal mark of the training
@@ -93,8 +92,6 @@ def predict(
         Compute label-conditional p-values.
     view : str, optional
         Name of the view; by default the first one with regions.
-    no_empty : bool, default=False
-        Replace an empty region by the predicted label.
     explain : int, default=0
         Number of nearest training rows of the predicted and of the runner-up class to list.
     costs : dict, str or Path, optional
@@ -130,11 +127,12 @@ def predict(
         the number of the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``,
         ``confidence``, ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each
         level ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
-        ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``)
-        and ``expected_cost``; with ``explain`` ``runner_up``, ``lines@predicted``, ``distances@predicted``,
-        ``lines@runner-up``, ``distances@runner-up`` and ``features@predicted`` (the features in which the row
-        differs most from the nearest training row of the predicted class); with ``missing="mean"`` ``filled``
-        (a tuple of the features that are filled in from the training rows).
+        ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``prob[<class>]``,
+        ``expected_cost[<decision>]``, ``decision`` (a label or ``abstain``) and its ``expected_cost``; with
+        ``explain`` ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``,
+        ``distances@runner-up`` and ``features@predicted`` (the features in which the row differs most from
+        the nearest training row of the predicted class); with ``missing="mean"`` ``filled`` (a tuple of the
+        features that are filled in from the training rows).
 
     Raises
     ------
@@ -180,7 +178,7 @@ def predict(
             tables = table_chunks(
                 new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
             )
-        output = Output(tuple(map(float, levels)), no_empty, explain, read)
+        output = Output(tuple(map(float, levels)), explain, read)
         remedies = Remedies(in_python=True, stored=stored)
         session = Session(model, output, remedies, batch_rows=batch_rows)
         frames = [batch.frame() for batch in session.answers(tables, say)]

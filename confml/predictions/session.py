@@ -13,9 +13,6 @@ from confml.predictions.summary import Summary
 if TYPE_CHECKING:  # it takes long to import, and few sessions have it
     from confml.predictions.two_samples import Drift
 
-BATCH_ROWS = 200
-"""Default size of the batches of labelled rows."""
-
 
 class Session:
     """Answers of a model about new rows.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import in_quotes
-from confml.measures.costs import ABSTAIN
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
+from confml.predictions.decision_costs import DecisionCosts
 from confml.predictions.exchangeability import ExchangeabilityCheck
 from confml.predictions.guarantee import (
     AT_COMMAND,
@@ -19,7 +18,6 @@ from confml.predictions.guarantee import (
     Guarantee,
     Remedies,
     are,
-    digits,
     have,
     percent,
     row_count,
@@ -50,8 +48,7 @@ class Summary:
         self.filled_rows = 0
         self.filled = Counter[str]()
         self.accepted = self.accepted_labels = self.accepted_errors = 0
-        self.decided = Counter[str]()
-        self.expected_cost = self.cost = 0.0
+        self.costs = DecisionCosts()
         self.ungrouped = 0
 
     def add(self, batch: Batch) -> None:
@@ -66,9 +63,6 @@ class Summary:
             self.filled.update(names)
         if batch.accepted is not None:
             self.accepted += int(batch.accepted.sum())
-        if batch.decisions is not None:
-            self.decided.update(map(str, batch.decisions.labels))
-            self.expected_cost += math.fsum(batch.decisions.costs.tolist())
         self._score(batch)
 
     def _score(self, batch: Batch) -> None:
@@ -85,7 +79,7 @@ class Summary:
             self.accepted_errors += int((accepted & wrong).sum())
         positions, columns = positions[is_known], columns[is_known]
         if batch.decisions is not None:
-            self.cost += math.fsum(batch.decisions.true_costs[positions, columns].tolist())
+            self.costs.add(batch.decisions, positions, columns)
         for level, region in batch.regions.items():
             self.check.covered[level] += int(region[positions, columns].sum())
 
@@ -95,7 +89,13 @@ class Summary:
         """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
         tests = self.check.sentences()
         bound = self.guarantee.sentences() if self.kind == "p-value" else [self._without_bound()]
-        sentences = [f"{self._fit()}.", *bound, *tests, self._point(), self._decisions()]
+        sentences = [
+            f"{self._fit()}.",
+            *bound,
+            *tests,
+            self._point(),
+            *self.costs.sentences(self.model.facts.method),
+        ]
         return [sentence for sentence in sentences if sentence]
 
     def lines(self) -> list[str]:
@@ -110,7 +110,11 @@ class Summary:
             lines = self.guarantee.lines(self._fit(), tested)
         else:
             lines = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
-        return [line for line in (*lines, self._point(), self._decisions(), self.score()) if line]
+        return [
+            line
+            for line in (*lines, self._point(), *self.costs.sentences(self.model.facts.method), self.score())
+            if line
+        ]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -150,8 +154,7 @@ class Summary:
             text += f"; {self.accepted_labels} accepted"
             if self.accepted_labels:
                 text += f" with error rate {percent(self.accepted_errors, self.accepted_labels)}"
-        if self.decided and self.labels > self.absent:
-            text += f"; mean cost of the decisions {digits(self.cost / (self.labels - self.absent))}"
+        text += self.costs.score()
         if self.absent:
             text += f"; {row_count(self.absent)} {have(self.absent)} a class that is absent from the "
             text += "training rows"
@@ -173,7 +176,7 @@ class Summary:
         model = self.model
         notes = [note for note in map(level_note, self._shown()) if note is not None]
         notes += model.coder.unknown_notes()
-        if model.costs is not None and model.probability_view is None and not self.decided:
+        if model.costs is not None and model.probability_view is None and not self.costs.rows:
             notes.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
         if self.predicted < self.rows:
             left = self.rows - self.predicted
@@ -221,19 +224,6 @@ class Summary:
             n, share = self.accepted, percent(self.accepted, self.predicted)
             text += f" {n} of {row_count(self.predicted)} ({share}) {are(n)} accepted."
         return text
-
-    def _decisions(self) -> str | None:
-        """Return a sentence on the decisions of least expected cost."""
-        if not self.decided:
-            return None
-        n = self.decided.total()
-        text = (
-            f"Decisions have the least expected cost if the probabilities of {self.model.facts.method} are "
-            "right, which is not guaranteed: mean expected cost "
-            f"{digits(self.expected_cost / n)} per row"
-        )
-        left = self.decided[ABSTAIN]
-        return f"{text}; the decision is {ABSTAIN} for {left} of {row_count(n)} ({percent(left, n)})."
 
     def _shown(self) -> tuple[float, ...]:
         return self.levels if self.kind not in WITHOUT_REGIONS else ()

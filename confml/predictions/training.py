@@ -96,7 +96,7 @@ class _Fit:
     """A fit of one method to the training rows."""
 
     def __init__(self, config: Config, choice: Choice, data: DataSet | None, say: Callable[[str], None]):
-        spec = _chosen_dataset(config, choice.dataset)
+        spec = chosen_dataset(config, choice.dataset)
         entry = _chosen_method(config, choice.method)
         if config.noise is not None and config.noise.irrelevant:
             raise ConfigError(
@@ -332,7 +332,8 @@ class _Fit:
         return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[kept]), kept_names, steps)
 
 
-def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
+def chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
+    """Return the data set of a config with a name, by default the only one. Raises ConfigError."""
     by_name = {spec.name: spec for spec in config.datasets}
     if name is None and len(by_name) > 1:
         message = f"the config has {len(by_name)} data sets: {', '.join(by_name)}"
@@ -350,9 +351,8 @@ def _chosen_method(config: Config, name: str | None) -> MethodEntry:
         raise ConfigError(f"the config has no method '{name}'", near=(str(name), names))
     if len(entries) > 1:
         named = ", ".join(f"{e.name} ({e.label})" if e.label else e.name for e in config.methods)
-        which = f"{len(entries)} methods" if name is None else f"several methods '{name}'"
         hint = "choose one with --method, by its name or its label"
-        raise ConfigError(f"the config has {which}: {named}", hint=hint)
+        raise ConfigError(f"the config has several methods '{name or ''}': {named}", hint=hint)
     return entries[0]
 
 

@@ -58,6 +58,7 @@ def make_tasks(
             method=job.entry.name,
             select_by=job.entry.select_by,
             costs=config.costs if job.entry.select_by == "cost" else None,
+            decides=bool(job.shared.get("decides")),
             limits=limits_of(job.entry).over(limits),
             permission=import_permission(),
             files=job.files,

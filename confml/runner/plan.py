@@ -15,6 +15,7 @@ from confml.data.noise import VERSION as NOISE_VERSION
 from confml.data.ordered import with_ordered_parts
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.measures.costs import costs_of
+from confml.methods.conformal.settings import KEY
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, external_files, shown_params
@@ -226,6 +227,8 @@ def _shared_by_splits(
         shared["select-by"] = entry.select_by
         if entry.select_by == "cost":
             shared["costs"] = config.costs
+    if config.costs is not None and entry.calibrating == KEY:
+        shared["decides"] = True
     if files:
         shared["files"] = {file.name: file.digest for file in files}
     return shared, [shown_params(entry, point) for point in points], files

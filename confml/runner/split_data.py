@@ -84,6 +84,8 @@ class SplitData:
         training parts.
         """
         method: Any = build(self.context.method, point)
+        if self.context.decides:
+            method.in_run(decides=True)
         if self.by:
             names, categories = self.data.table_attributes, self.data.categories
             set_columns = method.in_run if isinstance(method, WrapperMethod) else method.set_params

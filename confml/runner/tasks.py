@@ -58,6 +58,7 @@ class TaskContext:
     data_file: Path = Path()
     select_by: str = "accuracy"
     costs: Mapping[str, Any] | None = None  # of the config, for select-by: cost
+    decides: bool = False  # whether a conformal method stores the probabilities of its classifier
     limits: Limits = NO_LIMITS
     permission: ImportPermission = NO_PERMISSION
     files: tuple[ExternalFile, ...] = ()

@@ -56,7 +56,6 @@ INPUTS = [
     (*FIT, "--out", "other-name.csv"),
     (*FIT, "--out", "link.csv"),
     (*FIT, "--save", "new.csv"),
-    (*FIT, "--batches", "t.csv"),
     (*FIT, "--costs", "costs.yaml", "--out", "costs.yaml"),
     ("predict", "c.yaml", "new.csv", "-q", "--out", "c.yaml"),
     ("predict", "c.yaml", "--save", "t.csv", "-q"),
@@ -65,7 +64,6 @@ INPUTS = [
 FOREIGN = [
     (*FIT, "--out", "mine.txt"),
     (*FIT, "--save", "mine.txt"),
-    (*FIT, "--batches", "mine.txt"),
     ("init", "t.csv", "--label", "y", "--out", "mine.txt"),
 ]
 FOLDERS = {  # commands that write into --out, and a file that they write there

@@ -269,13 +269,7 @@ def test_nearest_training_rows_are_listed(files, wine):
             np.testing.assert_allclose(found, distances[near], rtol=1e-12)
 
 
-def test_no_empty_regions_and_label_conditional_p_values(files, wine):
-    plain, _ = run(*WITHOUT_CONFIG, "new.csv", "--level", 0.3)
-    assert any(row["region@0.3"] == "" for row in plain)
-    rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--level", 0.3, "--no-empty")
-    for one, row in zip(plain, rows, strict=True):
-        assert row["region@0.3"] == one["region@0.3"] or row["prediction"]
-        assert row["reason@0.3"] == one["reason@0.3"]
+def test_label_conditional_p_values(files, wine):
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--mondrian")
     model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
@@ -318,7 +312,7 @@ def test_a_config_says_steps_methods_and_levels(files, wine):
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
     message = run("wine.yaml", "new.csv", fails=ConfigError)
-    assert "the config has 3 methods: tcm-nn (one), tcm-nn (swept), knn; choose one with --method" in message
+    assert "the config has several methods (one, swept, knn), and no finished run in results/wine" in message
     message = run("wine.yaml", "new.csv", "--method", "swept", fails=ConfigError)
     assert "tcm-nn is swept over k (3, 5); choose a value, as --param k=3" in message
     assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows

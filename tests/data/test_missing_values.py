@@ -59,11 +59,7 @@ def test_nan_is_a_text_where_it_is_not_missing(tmp_path):
 
 
 def test_commands_and_python_take_the_texts(path, tmp_path):
-    for arguments in (
-        ["data", "check", path],
-        ["init", path, "--out", "-"],
-        ["predict", path, "--train", path],
-    ):
+    for arguments in (["data", "check", path], ["init", path, "--out", "-"]):
         found = CliRunner().invoke(cli, [*map(str, arguments), "--label", "y", "--missing-values", ""])
         assert found.exit_code == 0, found.output
         assert "None" in found.output

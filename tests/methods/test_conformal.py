@@ -30,6 +30,8 @@ from confml.methods.conformal.scores import (
     margin_scores_of_shares,
 )
 from confml.methods.conformal.selection import InnerSelection, choose
+from confml.methods.knn import KNN
+from confml.methods.linear import LinearSVM
 from confml.methods.registry import build, check
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
@@ -572,3 +574,14 @@ def test_what_is_calibrated_on_is_not_fitted_to():
     moved[kept_back] += 3
     ((again, *_),) = Conformal(Seen(), random_state=1).fit(moved, y).fitted_
     assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+def test_predict_proba_is_that_of_the_classifier(kind):
+    X, y = blobs(3, 80)
+    model = Conformal(GaussianNB(), kind=kind, folds=4, random_state=1).fit(X, y)
+    fitted = [part.method.predict_proba(X) for part in model.fitted_]
+    assert model.predict_proba(X) == pytest.approx(np.mean(fitted, axis=0), abs=1e-15)
+    assert not hasattr(Conformal(LinearSVM()).fit(X, y), "predict_proba")
+    with pytest.raises(ConfmlError, match="KNN has no probabilities"):
+        Conformal(KNN()).fit(X, y).predict_proba(X)

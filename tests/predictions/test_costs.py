@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,11 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 import confml
+from confml.cli import cli
 from confml.commands.predict import predict
 from confml.config.costs import read_costs
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
+from confml.measures.costs import Costs
+from confml.measures.prediction import Prediction
+from confml.predictions.decision_costs import DecisionCosts
 
 YAML = """\
 matrix:
@@ -59,6 +66,8 @@ def test_decisions_are_those_of_the_definition(files, frames, abstain):
         expected = {one: p["no"] * price["no"][one] + p["yes"] * price["yes"][one] for one in price["no"]}
         assert answers["decision"][row] == min(expected, key=expected.get)
         assert answers["expected_cost"][row] == pytest.approx(min(expected.values()), rel=1e-12)
+        for one, cost in expected.items():
+            assert answers[f"expected_cost[{one}]"][row] == pytest.approx(cost, rel=1e-12)
         total += price[answers["label"][row]][answers["decision"][row]]
     words = " ".join(told)
     assert f"mean cost of the decisions {total / len(answers):.3g}" in words
@@ -76,7 +85,8 @@ def test_the_command_and_a_stored_model_decide_the_same(files):
     ]
     assert {result.exit_code for result in outputs} == {0}
     assert len({result.stdout for result in outputs}) == 1
-    assert ",decision,expected_cost\n" in outputs[0].stdout
+    columns = ",expected_cost[no],expected_cost[yes],expected_cost[abstain],decision,expected_cost\n"
+    assert columns in outputs[0].stdout
 
 
 def test_numbers_as_classes_and_ties(frames):
@@ -146,6 +156,7 @@ def test_no_rows_and_rows_without_a_prediction(frames):
 CONFIG = """\
 datasets: [{name: ill, csv: train.csv, label: ill}]
 methods: [naive-bayes, tcm-nn]
+steps: [standardise]
 protocol: k-fold
 costs:
   matrix: {no: {yes: 1}, yes: {no: 5, yes: 0.5}}
@@ -155,7 +166,7 @@ costs:
 
 def test_costs_of_a_config(files):
     (files / "ill.yaml").write_text(CONFIG)
-    by_option = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes", "--scale", "none")
+    by_option = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes")
     runs = [
         CliRunner().invoke(predict, arguments)
         for arguments in (
@@ -196,6 +207,8 @@ def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
     price = np.array([[0, 1, 0.8], [5, 0.5, 0.8]])
     expected = np.array(["no", "yes", "abstain"])[(total @ price).argmin(axis=1)]
     assert second["decision"].tolist() == expected.tolist()
+    assert second["prob[yes]"].to_numpy() == pytest.approx(total[:, 1], abs=1e-3)
+    assert second["expected_cost[abstain]"].tolist() == [0.8] * 60
 
 
 @pytest.mark.parametrize(
@@ -216,3 +229,91 @@ def test_costs_are_keyed_by_the_labels_themselves(kind, keys):
     )
     names = {"n": kind(no), "p": kind(yes), "abstain": "abstain"}
     assert answers["decision"].tolist() == [names[label] for label in plain["decision"]]
+
+
+def late_loans(rows, seed):
+    """12 % of the rows are "yes"; a missed "yes" costs 8, a false one 1."""
+    late = np.arange(rows) % 25 < 3
+    X = np.random.default_rng(seed).normal(size=(rows, 3)) + 0.9 * late[:, None]
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(late=np.where(late, "yes", "no"))
+
+
+def test_run_and_predict_decide_the_same(tmp_path, monkeypatch):
+    """With one fold per row, both fit the same classifiers: the costs of a run are those of predictions."""
+    monkeypatch.chdir(tmp_path)
+    late_loans(100, 1).to_csv("train.csv", index=False)
+    late_loans(400, 2).to_csv("new.csv", index=False)
+    methods = [
+        {"name": "naive-bayes", "label": "plain"},
+        {"name": "naive-bayes", "label": "conformal", "conformal": {"kind": "cross", "folds": 100}},
+        {"name": "tcm-nn"},
+    ]
+    config = {
+        "datasets": [{"name": "loans", "csv": "train.csv", "test": "new.csv", "label": "late"}],
+        "methods": methods,
+        "protocol": "fixed-split",
+        "costs": {"matrix": {"no": {"yes": 1}, "yes": {"no": 8}}, "abstain": 0.6},
+    }
+    Path("loans.json").write_text(json.dumps(config))
+    ran = CliRunner().invoke(cli, ["run", "loans.json", "--jobs", "1"])
+    assert ran.exit_code == 0, ran.output
+    rows = csv.DictReader(Path("results/loans/summary.csv").open())
+    costs = {
+        (row["method"], row["view"]): float(row["mean"])
+        for row in rows
+        if row["metric"] == "cost_with_abstaining"
+    }
+    price = {("no", "yes"): 1, ("yes", "no"): 8, ("no", "abstain"): 0.6, ("yes", "abstain"): 0.6}
+    for label, view in (("plain", "probability"), ("conformal", "p-value")):  # both are naive Bayes
+        answers = CliRunner().invoke(cli, ["predict", "loans.json", "new.csv", "--method", label])
+        frame = pd.read_csv(io.StringIO(answers.stdout), keep_default_na=False)
+        realised = np.mean(
+            [price.get(pair, 0) for pair in zip(frame["label"], frame["decision"], strict=True)]
+        )
+        assert costs["naive-bayes", view] == pytest.approx(realised) and realised < 0.6
+    assert costs["majority-class", "always-abstain"] == pytest.approx(0.6)
+    assert costs["majority-class", "always-yes"] == pytest.approx(0.88)
+    assert costs["majority-class", "always-no"] == pytest.approx(0.96)
+    assert not any(method == "tcm-nn" for method, _ in costs)
+    assert "tcm-nn has no probabilities: no decisions, no recommendation for cost." in " ".join(
+        ran.output.split()
+    )
+
+
+def decision_costs(p, truth):
+    """Decisions for rows with probability p of "yes", and true classes (1 is "yes")."""
+    probabilities = Prediction(np.array(["no", "yes"]), np.column_stack([1 - p, p]), "probability")
+    costs = DecisionCosts()
+    decider = Costs({"no": {"yes": 1.0}, "yes": {"no": 8.0}}, 0.6).decider(probabilities.classes)
+    costs.add(decider.decide(probabilities), np.arange(len(p)), truth)
+    return costs
+
+
+def test_realised_costs_are_tested_against_the_expected_ones():
+    p, truth = np.array([0.01, 0.05, 0.5, 0.9]), np.array([1, 0, 0, 1])
+    costs = decision_costs(p, truth)  # no, no, yes, yes with expected costs 0.08, 0.4, 0.5, 0.1
+    variance = 64 * (0.01 * 0.99 + 0.05 * 0.95) + 0.5 * 0.5 + 0.9 * 0.1
+    assert costs.z == pytest.approx((8 + 0 + 1 + 0 - 1.08) / np.sqrt(variance))
+    constant = "abstain 0.6, yes (the cheapest class) 0.5."
+    assert (
+        costs.sentences("it")[1]
+        == f"Costs on rows with labels of the same decision for every row: {constant}"
+    )
+    verdict = "the probabilities are too optimistic for these rows (z = 4.0, p = 7.7e-05)"
+    assert costs.score() == f"; mean cost of the decisions 2.25, expected 0.27: {verdict}"
+
+
+@pytest.mark.parametrize("rows", [100, 400])
+def test_right_probabilities_are_rarely_called_wrong(rows):
+    """Costs of 8 that 12 % of the rows may have: 5 % of 1,000 samples, and nearly all of wrong ones."""
+    rng = np.random.default_rng(rows)
+    alarms = []
+    for size in (1.0, 3.0):  # odds of the probabilities that are stated
+        count = 0
+        for _ in range(1000):
+            odds = np.exp(rng.normal(-2.5, 1.2, rows))
+            truth = (rng.random(rows) < odds / (1 + odds)).astype(int)
+            count += "too optimistic" in decision_costs(odds / size / (1 + odds / size), truth).score()
+            count += "too pessimistic" in decision_costs(odds / size / (1 + odds / size), truth).score()
+        alarms.append(count / 1000)
+    assert alarms[0] < 0.07 and alarms[1] > 0.5

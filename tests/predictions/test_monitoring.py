@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 
 import numpy as np
@@ -33,6 +34,16 @@ def run(folder, *options):
     return CliRunner().invoke(predict, [*arguments, *method, *options])
 
 
+def batches(folder, rows):
+    """The batches of ``--json`` with their values as text."""
+    run(folder, "--batch-rows", rows, "--json")
+    document = json.loads((folder / "out.csv").read_text())
+    return [
+        {name: "" if value is None else str(value) for name, value in row.items()}
+        for row in document["batches"]
+    ]
+
+
 def read(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -41,9 +52,9 @@ def read(path):
 def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
     write(tmp_path / "train.csv", 1500, 0)
     write(tmp_path / "new.csv", 640, 1, shift_from=400)
-    found = run(tmp_path, "--batch-rows", "200", "--batches", str(tmp_path / "batches.csv"))
+    rows = batches(tmp_path, "200")
+    found = run(tmp_path, "--batch-rows", "200")
     assert found.exit_code == 0
-    rows = read(tmp_path / "batches.csv")
     # The last 40 rows are fewer than half a batch.
     assert [(row["first_line"], row["last_line"], row["rows"]) for row in rows] == [
         ("2", "201", "200"),
@@ -116,8 +127,8 @@ def test_rows_of_an_absent_class_are_counted_and_have_no_p_value(tmp_path):
     lines = write(tmp_path / "new.csv", 200, 1).read_text().splitlines()
     lines[1:61] = [f"{line.rsplit(',', 1)[0]},maybe" for line in lines[1:61]]
     (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
-    found = run(tmp_path, "--batch-rows", "50", "--batches", str(tmp_path / "batches.csv"))
-    rows = read(tmp_path / "batches.csv")
+    found = run(tmp_path, "--batch-rows", "50")
+    rows = batches(tmp_path, "50")
     assert [row["absent"] for row in rows] == ["50", "10", "0", "0"]
     assert [row["different"] for row in rows] == ["0", "0", "0", "0"]
     assert (rows[0]["ks"], rows[0]["small"], rows[0]["p"], rows[0]["error"]) == ("", "", "1.0", "1.0")

@@ -102,13 +102,11 @@ def test_the_command_and_a_stored_model_accept_the_same(tmp_path, monkeypatch):
     frame_of(800, 1).to_csv("train.csv", index=False)
     frame_of(60, 2).to_csv("new.csv", index=False)
     fit = ("--train", "train.csv", "--label", "target", "--method", "knn", "--param", "k=15")
-    options = ("--risk", 0.1, "--confidence", 0.9, "--save", "m.confml")
+    options = ("--risk", 0.1, "--save", "m.confml")
     first = CliRunner().invoke(predict, [*fit, "new.csv", *map(str, options)])
     again = CliRunner().invoke(predict, ["m.confml", "new.csv"])
     assert first.exit_code == again.exit_code == 0 and first.stdout == again.stdout
-    assert ",accepted\n" in first.stdout and "With probability at least 90 %" in again.stderr
-    result = CliRunner().invoke(predict, [*fit, "new.csv", "--confidence", "0.9"])
-    assert result.exit_code == 2 and "--confidence goes with --risk" in result.stderr
+    assert ",accepted\n" in first.stdout and "With probability at least 95 %" in again.stderr
 
 
 def test_groups_and_noise_are_refused(tmp_path, monkeypatch):

@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from confml.errors import ConfigError
+from confml.errors import ConfigError, ConfmlError
+from confml.measures.costs import CLASSIFIER
 from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import PValueMethod
 from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
@@ -188,8 +190,20 @@ class Conformal(CalibratedMethod, PValueMethod):
 
     def classifier_probabilities(self, X) -> Prediction | None:
         """Return the probabilities of the classifier for X (n, d); the columns of ``by`` are no features."""
+        check_is_fitted(self)
         X, _, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
         return super().classifier_probabilities(X)
+
+    @available_if(lambda self: hasattr(self.classifier(), "predict_proba"))
+    def predict_proba(self, X) -> np.ndarray:
+        """Return the probabilities (n, c) of the classifier, which are not calibrated: the mean over folds.
+
+        Raises ConfmlError for a classifier with shares of votes only.
+        """
+        probabilities = self.classifier_probabilities(X)
+        if probabilities is None:
+            raise ConfmlError(f"{type(self.estimator).__name__} has no probabilities")
+        return probabilities.scores.copy()
 
     def _learn_groups(self, values: np.ndarray, rows: np.ndarray, predicted: np.ndarray | None) -> None:
         """Choose the cuts of the columns of ``by``, values (m, k), and the groups that occur."""
@@ -259,7 +273,7 @@ class Conformal(CalibratedMethod, PValueMethod):
             extra[GROUP] = codes
         if self.shift:
             extra["own_share"] = np.ones((n, c)) if weights is None else weights.new / counted
-        return self._view(p, extra)
+        return self._view(p, extra, X)
 
     def _add_counts(
         self,
@@ -298,10 +312,13 @@ class Conformal(CalibratedMethod, PValueMethod):
         if self.smoothed:
             extra["tau"] = tau
         ties = tau[:, None] if self.smoothed else 1
-        return self._view((greater + ties * extra["n_equal"]) / (len(observed[0]) + 1), extra)
+        return self._view((greater + ties * extra["n_equal"]) / (len(observed[0]) + 1), extra, X)
 
-    def _view(self, p: np.ndarray, extra: dict[str, Any]) -> dict[str, Prediction]:
-        """Return the view of p-values (n, c), with the labels of `columns_of_p_values`."""
+    def _view(self, p: np.ndarray, extra: dict[str, Any], X: Any) -> dict[str, Prediction]:
+        """Return the view of p-values (n, c) of examples X, with the labels of `columns_of_p_values`."""
+        classifier = super().classifier_probabilities(X) if self.run.decides else None
+        if classifier is not None:
+            extra[CLASSIFIER] = classifier.scores
         columns = columns_of_p_values(p, extra["nonconformity"], self.divisions_.label_conditional)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
+from confml.measures.costs import COSTS
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.datasets import rank
@@ -148,8 +149,13 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
     comparison = comparisons.comparison(dataset, metric, level if aim == "regions" else None)
     if comparison is None:
         return Advice(aim, reason=_why_none(comparisons, dataset, aim, level))
-    if len({line.method for line in comparison.lines}) < 2:
-        return Advice(aim, reason="Nothing to compare with.")
+    baselines, undecided = list(comparison.baselines), ""
+    if aim == "cost":
+        undecided = _undecided(comparisons, dataset, comparison)
+        baselines = sorted(baselines, key=lambda line: _mean_cost(comparisons, line))[:1]
+    several = len({line.method for line in comparison.lines}) > 1
+    if not several and not (aim == "cost" and baselines):
+        return Advice(aim, reason=f"Nothing to compare with.{undecided}")
     best, means = comparison.best[0], dict(zip(comparison.lines, comparison.means.tolist(), strict=True))
     values = {
         line: {
@@ -159,22 +165,30 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         }[aim]
         for line, mean in means.items()
     }
-    for baseline in comparison.baselines:
-        if comparison.p_value(best, baseline) >= SIGNIFICANCE:
-            text = f"{comparisons.label(best)} has the {TITLES[aim]} ({values[best]}), and is not shown to be"
-            return Advice(aim, reason=f"{text} better than {comparisons.label(baseline)}.")
+    for baseline in baselines:
+        if comparison.p_value(best, baseline) < SIGNIFICANCE:
+            continue
+        if aim == "cost":
+            cost = plain_number(_mean_cost(comparisons, baseline))
+            text = f"For the lowest cost: {baseline.view} (cost {cost}). No method is shown to cost less; "
+            text += f"{comparisons.label(best)} has the lowest cost"
+            return Advice(aim, reason=f"{text}, {plain_number(means[best])}.{undecided}")
+        text = f"{comparisons.label(best)} has the {TITLES[aim]} ({values[best]}), and is not shown to be"
+        return Advice(aim, reason=f"{text} better than {comparisons.label(baseline)}.")
     merits = {
         line: merits_of(comparisons, [line], level)
         for line in comparison.lines
         if line in comparison.best or comparison.adjusted(line) >= SIGNIFICANCE  # NaN without a test
-        if all(comparison.p_value(line, baseline) < SIGNIFICANCE for baseline in comparison.baselines)
+        if all(comparison.p_value(line, baseline) < SIGNIFICANCE for baseline in baselines)
     }
     of_methods: dict[str, Line] = {}  # the best of the views of each method
     for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
         of_methods.setdefault(line.method, line)
     recommended, *others = of_methods.values()
     power = SAME if aim == "error" else "the methods have the same losses on every row"
-    if not comparison.same:
+    if not several:
+        power = "nothing else is compared"
+    elif not comparison.same:
         power = detectable_text([comparison.detectable], means[best], unit)
     best = of_methods[best.method]
     return Advice(
@@ -185,8 +199,26 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         values[best] if values[best] != values[recommended] else "",
         [comparisons.label(line) for line in sorted(others, key=means.__getitem__)],
         merits[recommended].advantage(merits[others[0]]) if others else "",
-        f"{power[0].upper()}{power[1:]}.",
+        f"{power[0].upper()}{power[1:]}.{undecided}",
         _guarantee(comparisons, dataset, recommended, comparison),
+    )
+
+
+def _mean_cost(comparisons: Comparisons, line: Line) -> float:
+    """Return the mean cost of the decisions of a line, with abstaining if it has a cost."""
+    return next(cost.mean for metric in COSTS[::-1] if (cost := comparisons.estimate(line, metric)))
+
+
+def _undecided(comparisons: Comparisons, dataset: str, comparison: Comparison) -> str:
+    """Return a sentence on the methods without probabilities, which do not decide; "" without any."""
+    decided = {line.method for line in (*comparison.lines, *comparison.left_out, *comparison.baselines)}
+    lines = [line for line in comparisons.of_dataset(dataset) if line.method not in decided]
+    names = list(dict.fromkeys(comparisons.label(line) for line in lines))
+    have = "has" if len(names) == 1 else "have"
+    return (
+        f" {listed(names)} {have} no probabilities: no decisions, no recommendation for cost."
+        if names
+        else ""
     )
 
 
@@ -197,7 +229,8 @@ def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | N
         if all(comparisons.promise(line, level) is None for line in lines):
             return "No method promises the coverage of its regions."
         return f"None keeps its promise at level {level!r}."
-    missing = {"cost": "costs (costs: in the config)", "regions": "regions"}.get(aim, "results")
+    costs = "probabilities for decisions" if comparisons.results.costs else "costs (costs: in the config)"
+    missing = {"cost": costs, "regions": "regions"}.get(aim, "results")
     return f"No method has {missing}."
 
 

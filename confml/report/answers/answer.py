@@ -132,6 +132,7 @@ class RunAnswer(NamedTuple):
 
     state: failed and pending fits, or "". overall: advice over data sets, or None. answers: of the data
     sets. failures: causes of failures as sentences. short: the advice alone; sentences: with its evidence.
+    methods: name, parameters and view of each label.
     """
 
     aim: str
@@ -141,6 +142,7 @@ class RunAnswer(NamedTuple):
     failures: Sequence[str]
     short: list[str]
     sentences: list[str]
+    methods: Mapping[str, Mapping[str, Any]]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain values, for JSON."""
@@ -156,6 +158,7 @@ class RunAnswer(NamedTuple):
                 for answer in self.answers
             },
             "failures": self.failures,
+            "methods": self.methods,
         }
 
 
@@ -197,6 +200,11 @@ def run_answer(
         *(aim, " ".join(filter(None, map(state, runs))), advice, answers),
         [cause for run in runs for cause in causes(run)],
         *(short, _sentences(answers, planned, advice, aim)),
+        {
+            comparisons.label(line): {"name": cell.method, "params": dict(cell.params), "view": line.view}
+            for line in comparisons.lines
+            if (cell := comparisons.cell(line))
+        },
     )
 
 

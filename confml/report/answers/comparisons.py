@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.measures.costs import ABSTAINING, CHEAPEST
+from confml.measures.costs import ALWAYS, COSTS
 from confml.measures.ranks import holm
 from confml.methods import BASELINE
 from confml.report.answers.coverage import FEWEST, SHOWN, p_value
@@ -24,7 +24,7 @@ from confml.report.answers.differences import (
     compare_lines,
     mean_interval,
 )
-from confml.report.answers.losses import COST, COSTS, ERROR, MISSED, SIZE, CellLosses, losses_of
+from confml.report.answers.losses import COST, ERROR, MISSED, SIZE, CellLosses, losses_of
 from confml.report.numbers.summaries import CellMetrics, mean_and_sd
 from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults, ViewKey
@@ -267,8 +267,7 @@ class Comparisons:
         if metric == COST:
             lines = [line for line in lines if None not in self._on(line, self.losses[line], COST)]
             # The decisions of the class frequencies are always one of the constant ones.
-            constant = (CHEAPEST, ABSTAINING)
-            lines = [line for line in lines if not self.is_baseline(line) or line.view in constant]
+            lines = [line for line in lines if not self.is_baseline(line) or line.view.startswith(ALWAYS)]
         else:
             lines = [line for line in lines if self._values(line, metric, level)]
         if metric == SIZE:

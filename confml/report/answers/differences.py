@@ -304,7 +304,7 @@ class Comparison:
         if all(are_lines):
             return self.pairs
         with_baseline = any(are_lines) and (first in self.baselines or second in self.baselines)
-        return len(self.lines) * len(self.baselines) if with_baseline else 0
+        return len(self.lines) if with_baseline else 0
 
     def difference(self, line: Any) -> Difference | None:
         """Return the difference between a line and the best one; None if it is not compared."""
@@ -355,14 +355,14 @@ def compare_lines(
     of_pairs[tested] = holm(of_pairs[tested])
     corrected = np.ones((k, k))
     corrected[upper] = corrected.T[upper] = of_pairs
-    of_baselines = []
-    for baseline in range(k, len(table)):
-        for index in range(k):
-            pair = table.pair(index, baseline)
-            of_baselines.append(pair.p_value if pair.difference < 0 and pair.p_value < 1 else 1.0)
+    of_baselines = {}
+    for number, baseline in enumerate(baselines, start=k):
+        pairs = [table.pair(index, number) for index in range(k)]
+        p = [pair.p_value if pair.difference < 0 and pair.p_value < 1 else 1.0 for pair in pairs]
+        of_baselines[baseline] = holm(p)  # alone: a method must cost less than every constant decision
     lowest = [lines[index] for index in best]
     return Comparison(
         *(lines, means, lowest, lowest, corrected, [table.pair(index, best[0]) for index in range(k)]),
         max(int(tested.sum()), 1),
-        dict(zip(baselines, holm(of_baselines).reshape(len(baselines), k), strict=True)),
+        of_baselines,
     )

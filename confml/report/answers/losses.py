@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.costs import row_costs
+from confml.measures.costs import COSTS, decision_scores, row_costs
 from confml.measures.coverage_band import calibration_parts, class_parts
 from confml.measures.p_values import has_several_divisions, is_online, is_weighted
 from confml.report.answers.coverage import Part, SplitErrors
@@ -22,10 +22,8 @@ SIZE = "mean_region_size"
 """Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
 MISSED = "missed"
 """Whether a region misses the true label; absent classes are not missed where a coverage is promised."""
-COSTS = ("cost", "cost_with_abstaining")
-"""Metrics whose means have an interval."""
 COST = "decision_cost"
-"""Metric of the decisions of least expected cost: with abstaining if it has a price."""
+"""Metric of the decisions that ``predict`` makes: with abstaining if it has a cost."""
 Losses = dict[tuple[str, str, float | None], np.ndarray]
 """Losses (n,) by view, metric and level."""
 
@@ -92,7 +90,10 @@ def _of_cell(variant: Variant, result: CellResult, every_case: Mapping[str, Case
     losses: Losses = {}
     for view, case in cases.items():
         losses |= _of_view(view, case, config.levels, parts[view] is not None)
-    for view, (metric, costs) in variant.costs_of_constants(every_case).items():
+    decided = [view for view, case in cases.items() if decision_scores(case.prediction) is not None]
+    for view in decided[1:]:  # predict decides by the first view with probabilities
+        losses.pop((view, COST, None), None)
+    for (view, metric), costs in variant.costs_of_constants(every_case).items():
         losses[view, metric, None] = losses[view, COST, None] = costs
     tuned = float((result.tuning or {}).get("seconds") or 0.0)
     return CellLosses(
@@ -115,10 +116,11 @@ def _is_weighted(case: Case) -> bool:
 def _of_view(view: str, case: Case, levels: Sequence[float], is_promised: bool) -> Losses:
     """Return the losses of a view in the order of its rows."""
     losses: Losses = {(view, ERROR, None): ~case.correct}
-    costs = row_costs(case)
-    for metric, values in zip(COSTS, (costs.plain, costs.with_abstaining) if costs else (), strict=False):
-        if values is not None:
-            losses[view, metric, None] = losses[view, COST, None] = values
+    if costs := row_costs(case):
+        losses[view, COSTS[0], None] = costs.of_predicted
+        for metric, values in zip(COSTS, (costs.plain, costs.with_abstaining), strict=True):
+            if values is not None:
+                losses[view, metric, None] = losses[view, COST, None] = values
     for level in map(float, levels if case.prediction.has_regions else ()):
         sizes, missed = np.maximum(case.regions(level).sizes, 1), ~case.covered(level)
         losses[view, SIZE, level] = sizes.astype(np.min_scalar_type(int(sizes.max())))

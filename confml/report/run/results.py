@@ -90,12 +90,12 @@ class Variant:
                 views.setdefault(view, []).append(Split(result, case))
         return views
 
-    def costs_of_constants(self, cases: Mapping[str, Case]) -> dict[str, tuple[str, np.ndarray]]:
-        """Return metric and costs (n,) of the constant decisions on one split, by name; none but for the
-        baseline, whose class frequencies they depend on.
-        """
-        is_baseline = self.splits[0].cell.method == BASELINE and "probability" in cases
-        return constant_costs(cases["probability"]) if is_baseline else {}
+    def costs_of_constants(self, cases: Mapping[str, Case]) -> dict[tuple[str, str], np.ndarray]:
+        """Return the `constant_costs` of one split, as rows of the baseline; none for other methods."""
+        case, costs = cases.get("probability"), self.run.costs
+        if self.splits[0].cell.method != BASELINE or case is None or costs is None:
+            return {}
+        return constant_costs(case.truth, case.prediction.classes, costs)
 
 
 def cell_metrics(variant: Variant) -> list[CellMetrics]:
@@ -105,7 +105,7 @@ def cell_metrics(variant: Variant) -> list[CellMetrics]:
         values: dict[MetricName, float] = {}
         for view, case in cases.items():
             values |= {(view, metric, level): value for metric, level, value in rows_of(case)}
-        for name, (metric, costs) in variant.costs_of_constants(cases).items():
+        for (name, metric), costs in variant.costs_of_constants(cases).items():
             values[name, metric, None] = float(costs.mean())
         of_method = sorted(result.views.fit_metrics.items())
         values |= {("", metric, None): float(value) for metric, value in of_method}

@@ -80,19 +80,23 @@ def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_bet
 
 @pytest.mark.parametrize(("abstain", "is_better"), [(0.9, True), (0.11, False)])
 def test_constant_decisions_are_rows_with_costs(abstain, is_better):
-    """A false 1 costs 1, a false 0 costs 5: of 70 % of class 0, the cheapest class is 1 (0.7 against 1.5)."""
+    """A false 1 costs 1, a false 0 costs 5; without a method that costs less, abstaining is the answer."""
     costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, abstain)
     methods = {"a": probabilities(4, 0.99), "b": probabilities(9, 0.99), "majority-class": constant}
     run = run_of(methods, costs=costs)
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
-    assert means["majority-class", "cheapest-class", "cost"] == 0.5  # half of the test rows are of class 0
+    always = [means["majority-class", f"always-{label}", "cost"] for label in (0, 1)]
+    assert always == [2.5, 0.5]  # half of the test rows are of class 0
     assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
     rows = [row[:3] for row in csv_rows(summary_of(run)) if row[3] == "cost_with_abstaining_low"]
     assert ("d", "majority-class", "always-abstain") in rows
     found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert (found.best == "a") == is_better
     if not is_better:
-        assert found.reason.endswith("is not shown to be better than majority-class (always-abstain).")
+        answer = (
+            "For the lowest cost: always-abstain (cost 0.11). No method is shown to cost less; a has the "
+        )
+        assert found.reason.startswith(f"{answer}lowest cost, 0.")
 
 
 def test_regions_without_a_promised_coverage_are_named():

@@ -1,0 +1,64 @@
+"""`predict` without a method takes the one that the finished run of a config recommends."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.errors import ConfigError
+
+CONFIG = """\
+datasets: [{name: d, csv: train.csv, label: y}]
+methods:
+  - {name: tcm-nn, sweep: {k: [1, 5]}}
+  - {name: naive-bayes, label: Bayes}
+protocol: {kind: holdout, test-size: 0.4}
+levels: [0.1]
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(120) % 2
+    x = np.random.default_rng(1).normal(size=120) + 3 * y
+    frame = pd.DataFrame({"x": x, "y": np.where(y == 1, "yes", "no")})
+    frame[:100].to_csv("train.csv", index=False)
+    frame[100:].to_csv("new.csv", index=False)
+    Path("d.yaml").write_text(CONFIG)
+
+
+def test_the_recommendation_of_the_run_is_taken_and_named(files):
+    ran = CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"])
+    assert ran.exit_code == 0, ran.output
+    path = Path("results/d/answer.json")
+    answer = json.loads(path.read_text())
+    for label, arguments in (
+        ("Bayes", ["--method", "Bayes"]),
+        ("tcm-nn k=5", ["--method", "tcm-nn", "--param", "k=5"]),
+    ):
+        answer["datasets"]["d"]["recommended"] = label
+        path.write_text(json.dumps(answer))
+        taken = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
+        chosen = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *arguments])
+        assert taken.stdout == chosen.stdout and taken.exit_code == 0
+        sentence = f"method: {label}, which the run in results/d recommends for the lowest error"
+        assert sentence in taken.stderr and sentence not in chosen.stderr
+    Path("d.yaml").write_text(CONFIG.replace("[1, 5]", "[1, 3]"))
+    changed = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
+    assert "the config does not have tcm-nn k=5, which the run in results/d recommends" in str(
+        changed.exception
+    )
+
+
+def test_without_a_finished_run_the_methods_are_named_before_data_are_read(files):
+    Path("train.csv").write_text("")
+    result = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
+    assert isinstance(result.exception, ConfigError)
+    text = "the config has several methods (tcm-nn, Bayes), and no finished run in results/d recommends one"
+    assert text in str(result.exception)
+    assert "--method 'tcm-nn'" in result.exception.hint and "confml run d.yaml" in result.exception.hint
