@@ -19,7 +19,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: run test test-all gallery docs docs-outputs release-check bench validity promises fuzz goldens \
+.PHONY: run test test-all gallery docs docs-outputs release-check bench validity arena promises fuzz goldens \
   kill-trial many-cells lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
@@ -82,6 +82,11 @@ bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name; PAGE=file writes their
 validity: $(VENV)/installed  ## error rates of p-values, probabilities and certificates (ONLY, DRAWS)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
+
+# Other packages' own code and confml on the same rows of 54 data sets, in build/arena (hours; a run continues where it
+# was stopped): make arena, make arena ARENA="tables".
+arena: $(VENV)/installed-bench  ## the arena of confidence: MAPIE, crepes, puncc and others beside confml (ARENA)
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/arena $(ARENA) $(if $(JOBS),--jobs $(JOBS))
 
 # Region sizes of all guarantees on data sets of small and middle size (about 20 minutes).
 promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs)

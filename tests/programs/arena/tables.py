@@ -1,0 +1,229 @@
+"""Tables and figures of the arena from the report of its run: `write_tables`.
+
+A cell is an entry around one classifier on one data set, at one level. It is refused if one of its holdouts
+has no answer, broken if its coverage is shown to be below the promised one, and kept otherwise.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from confml import load_run
+from confml.measures.ranks import compare_ranks, holm
+
+LEVEL = 0.1  # of ranks and outcomes
+# What the documentation of each package promises: sets at 1 - level ("split": of a calibration part,
+# "smoothed" with random ties, "class" for each class, "rows" for each row), "double" twice the level, "none".
+PROMISES = {
+    "MAPIE LAC": "split",
+    "MAPIE APS": "split",
+    "MAPIE RAPS": "split",
+    "MAPIE cross, mean": "rows",
+    "MAPIE cross, crossval": "rows",
+    "crepes": "smoothed",
+    "crepes unsmoothed": "split",
+    "crepes Mondrian": "class",
+    "crepes out-of-bag": "none",
+    "puncc LAC": "split",
+    "puncc classwise LAC": "class",
+    "puncc APS": "smoothed",
+    "puncc RAPS": "smoothed",
+    "confml split": "split",
+    "confml split smoothed": "smoothed",
+    "confml split Mondrian": "class",
+    "confml cross": "double",
+    "confml best-of": "split",
+    "confml TCM-NN": "rows",
+    "confml TCM-NN Mondrian": "class",
+}
+OTHERS = {  # methods without a base, by name and a text of their parameters: entry and view
+    ("tcm-nn", ""): ("confml TCM-NN", "p-value"),
+    ("tcm-nn", "mondrian"): ("confml TCM-NN Mondrian", "p-value"),
+    ("bayes-knn", ""): ("confml Bayesian k-NN", "reject"),
+    ("sklearn.ensemble.RandomForestClassifier", "samples"): ("confml samples", "reject"),
+    ("sklearn.linear_model.LogisticRegression", "best_of"): ("confml best-of", "p-value"),
+}
+KEY = ["entry", "base", "dataset"]
+
+
+def with_entries(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a table of the report with entry and base; of sets only those of their own level."""
+    method, params, view = rows["method"], rows["params"].fillna(""), rows["view"].fillna("").astype(str)
+    rows = rows.assign(entry=view.str.replace(r" at [.\d]+$", "", regex=True), base="any")
+    is_arena = method == "arena_methods.Arena"
+    rows.loc[is_arena, "base"] = params[is_arena].str.removeprefix("base=")
+    for (name, text), (entry, wanted_view) in OTHERS.items():
+        chosen = (method == name) & (params.str.contains(text) if text else ~params.str.contains("mondrian"))
+        rows.loc[chosen, "entry"] = entry
+        rows = rows[~(chosen & (view != wanted_view) & (view != ""))]
+        method, params, view = (column.loc[rows.index] for column in (method, params, view))
+    at = pd.to_numeric(view.str.extract(r" at ([.\d]+)$")[0])
+    return rows[
+        at.isna() | ("level" not in rows) | rows.get("level", at).isna() | (at == rows.get("level", at))
+    ]
+
+
+def p_value(misses: np.ndarray, tested: int, calibration: float, level: float, promise: str) -> float:
+    """Return the p-value of misses (splits,) among tested rows, for coverage of at least 1 - level.
+
+    The chance of a miss of a split has a beta distribution given n calibration rows (exchangeable rows); of
+    "class" and of entries that calibrate on all training rows, this law is an approximation. Splits depend on
+    each other: twice the mean of their p-values is a p-value (Rueschendorf 1982).
+    """
+    level = min(1.0, 2 * level) if promise == "double" else level
+    expected = level * (calibration + 1)
+    rank = max(1.0, np.ceil(expected) if promise == "smoothed" else np.floor(expected + 1e-9))
+    if rank >= calibration + 1:
+        return 1.0
+    law = stats.betabinom(tested, rank, calibration + 1 - rank)
+    return float(min(1.0, 2 * law.sf(misses - 1).mean()))
+
+
+def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each entry, base, data set and level: coverage, size, outcome and more."""
+    rows = classes.drop_duplicates(["dataset", "class"]).groupby("dataset")["rows"].sum()
+    splits = metrics["split"].nunique()
+    tested = (rows / splits).round().astype(int)
+    sizes = metrics[metrics["metric"] == "calibration_rows"].groupby("dataset")["value"].first()
+    values = metrics[metrics["metric"].isin(["coverage", "mean_region_size"])]
+    table = values.pivot_table(index=[*KEY, "level", "split"], columns="metric", values="value")
+    cells = []
+    bases = sorted(set(metrics.loc[metrics["base"] != "any", "base"]))
+    for entry, promise in PROMISES.items():
+        for base in bases if (metrics.loc[metrics["entry"] == entry, "base"] != "any").any() else ["any"]:
+            if entry == "crepes out-of-bag" and base != "forest":
+                continue  # it is of forests
+            for dataset in metrics["dataset"].unique():
+                for level in (0.05, 0.1, 0.2):
+                    try:
+                        answers = table.loc[(entry, base, dataset, level)]
+                    except KeyError:
+                        answers = table.iloc[:0]
+                    cell = {"entry": entry, "base": base, "dataset": dataset, "level": level}
+                    cell |= {"answered": len(answers), "promise": promise}
+                    cell |= {
+                        "coverage": answers["coverage"].mean(),
+                        "size": answers["mean_region_size"].mean(),
+                    }
+                    if len(answers) and promise != "none":
+                        n = (
+                            sizes[dataset]
+                            if promise in ("split", "smoothed", "class")
+                            else 4 * sizes[dataset]
+                        )
+                        misses = ((1 - answers["coverage"]) * tested[dataset]).round().to_numpy()
+                        law = "smoothed" if promise == "class" else promise
+                        cell["p"] = p_value(misses, int(tested[dataset]), n, level, law)
+                    cells.append(cell)
+    frame = pd.DataFrame(cells)
+    frame["holm"] = np.nan
+    for _, group in frame[frame["p"].notna()].groupby(["entry", "level"]):
+        frame.loc[group.index, "holm"] = holm(group["p"].to_numpy())
+    refused = frame["answered"] < splits
+    frame["outcome"] = np.where(refused, "refused", np.where(frame["holm"] < 0.05, "broken", "kept"))
+    return frame
+
+
+def ranks_of(values: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the mean rank of each entry by values (data set, base) x entry, lower is better, NaN is a loss.
+
+    Ranks are means over the classifiers of a data set. p_of_best: of Wilcoxon's signed rank test against the
+    entry with the best mean rank, corrected by Holm over all pairs. friedman: p-value of Friedman's test.
+    """
+    ranks = values.fillna(np.inf).rank(axis=1).groupby("dataset").mean()
+    comparison = compare_ranks(ranks.to_numpy(), higher_is_better=False)
+    means = ranks.mean()
+    frame = pd.DataFrame(
+        {
+            "measure": measure,
+            "entry": means.index,
+            "mean_rank": means.round(2).to_numpy(),
+            "answered": values.notna().mean().round(3).to_numpy(),
+            "p_of_best": comparison.wilcoxon[means.argmin()].round(4),
+            "data_sets": len(ranks),
+            "friedman": comparison.p_value,
+        }
+    )
+    return frame.sort_values("mean_rank", kind="stable")
+
+
+def by_base(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return values (data set, base) x entry; an entry without a base has its values for each base."""
+    table = rows.pivot_table(index=["dataset", "base"], columns="entry", values=column, dropna=False)
+    alone = rows[rows["base"] == "any"].pivot_table(index="dataset", columns="entry", values=column)
+    table = table.drop(index="any", level="base", errors="ignore")
+    for entry in alone.columns:
+        table[entry] = alone[entry].reindex(table.index.get_level_values("dataset")).to_numpy()
+    return table.drop(columns="crepes out-of-bag", errors="ignore")  # of forests only
+
+
+def entries_of(cells: pd.DataFrame, seconds: pd.Series, worst: pd.Series) -> pd.DataFrame:
+    """Return one row for each entry with sets: outcomes, coverage, and its test over all data sets."""
+    rows = []
+    for entry, group in cells.groupby("entry", sort=False):
+        promise = group["promise"].iloc[0]
+        at = group[group["level"] == LEVEL]
+        row = {"entry": entry, "promise": promise, "cells": len(at)}
+        row |= {outcome: int((at["outcome"] == outcome).sum()) for outcome in ("kept", "refused", "broken")}
+        if promise == "none":
+            row |= {"kept": "", "broken": ""}
+        for level, some in group.groupby("level"):
+            factor = 2 if promise == "double" else 1
+            means = some.groupby("dataset")["coverage"].mean().dropna()
+            row[f"coverage_{level}"] = round(means.mean(), 4)
+            row[f"p_{level}"] = (
+                stats.ttest_1samp(means, 1 - factor * level, alternative="less").pvalue
+                if len(means) > 1
+                else 1.0
+            )
+        row |= {"size": round(at.groupby("dataset")["size"].mean().mean(), 3)}
+        rows.append(row | {"worst_class": worst.get(entry), "seconds": seconds.get(entry)})
+    frame = pd.DataFrame(rows)
+    columns = [column for column in frame if column.startswith("p_")]
+    promised = frame["promise"] != "none"
+    adjusted = holm(frame.loc[promised, columns].to_numpy().ravel()).reshape(-1, len(columns))
+    frame[columns] = np.nan
+    frame.loc[promised, columns] = adjusted.round(4)
+    return frame
+
+
+def write_tables(run_folder: Path, out: Path) -> None:
+    """Write the tables and figures of a run into ``out``, and an archive of predictions beside the run."""
+    run = load_run(run_folder)
+    metrics = run.metrics
+    costs = metrics[metrics["metric"].str.startswith("seconds ")]
+    seconds = costs.groupby(costs["metric"].str.removeprefix("seconds "))["value"].median().round(3)
+    metrics = with_entries(metrics)
+    classes = pd.read_csv(run_folder / "tables" / "class-coverage.csv")
+    own_classes = with_entries(classes)
+    own_classes = own_classes[(own_classes["level"] == LEVEL) & (own_classes["rows"] >= 10)]
+    lowest = own_classes.groupby([*KEY])["coverage"].min().groupby("entry").mean().round(3)
+    cells = cells_of(metrics, classes)
+    out.mkdir(parents=True, exist_ok=True)
+    entries_of(cells, seconds, lowest).to_csv(out / "entries.csv", index=False)
+    at = cells[cells["level"] == LEVEL]
+    counts = at.pivot_table(
+        index=["dataset", "entry"], columns="outcome", values="level", aggfunc="size", fill_value=0
+    )
+    means = at.groupby(["dataset", "entry"])[["coverage", "size"]].mean().round(4)
+    means.join(counts).reset_index().to_csv(out / "sets.csv", index=False)
+    valid = at[(at["outcome"] == "kept") & (at["promise"] != "none")]
+    tables = [ranks_of(by_base(valid, "size"), f"set size at {LEVEL}")]
+    single = metrics[~metrics["view"].fillna("").str.contains(" at ")]
+    for metric in ("augrc", "brier"):
+        rows = single[single["metric"] == metric].groupby(KEY)["value"].mean().reset_index()
+        tables.append(ranks_of(by_base(rows, "value"), metric))
+    certified = with_entries(pd.read_csv(run_folder / "tables" / "certified.csv").assign(level=np.nan))
+    certified = certified[(certified["risk"] == 0.1) & ~certified["view"].str.contains(" at ")]
+    certified = certified.assign(lost=-certified["coverage"].fillna(0))
+    tables.append(ranks_of(by_base(certified, "lost"), "certified coverage at risk 0.1"))
+    pd.concat(tables).to_csv(out / "ranks.csv", index=False)
+    from figures import draw
+
+    draw(cells, out)
+    shutil.make_archive(str(run_folder.with_name("predictions")), "zip", run_folder / ".run")

