@@ -24,6 +24,8 @@ from confml.yaml import flow
 
 LEVELS = (0.01, 0.05, 0.1, 0.2)
 CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
+CALIBRATION = 0.3  # share of the training rows in a calibration part
+MOST_SMALLEST = 0.05  # this level is proposed even if a rare class has too few rows for it
 RARE = 0.2  # share of the rows below which a class needs a promise of its own
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
@@ -201,17 +203,18 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
     else:
         protocol, train = {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
         reasons["protocol"] = "one division is enough for this many rows"
-    smallest = 1 / (train + 1)
+    rarest, of_rarest = min(counts.items(), key=lambda item: item[1])
+    share, is_large = of_rarest / rows, train >= CONFORMAL_ROWS
+    mondrian: dict[str, Any] = {"mondrian": True} if share < RARE else {}
+    counted = int(train * (share if mondrian else 1) * (CALIBRATION if is_large else 1))
+    smallest = max(1 / (train + 1), min(1 / (counted + 1), MOST_SMALLEST))
     levels = [level for level in LEVELS if level >= smallest][:3] or [LEVELS[-1]]
-    rarest, counted = min(counts.items(), key=lambda item: item[1])
-    mondrian: dict[str, Any] = {"mondrian": True} if counted < RARE * rows else {}
     if mondrian:
-        needed = ", ".join(f"{rows_needed(level)} for level {level:g}" for level in levels)
+        needed = ", ".join(f"{rows_needed(level)} for {level:g}" for level in levels)
         reasons["methods"] = (
-            f"class {rarest} has {100 * counted / rows:.3g} % of the rows; mondrian: true promises each "
-            f"class its level; rows of a class that this takes, of the calibration part in split: {needed}"
+            f"class {rarest} has {100 * share:.3g} % of the rows; mondrian: true promises each class its "
+            f"level; rows of the class (calibration rows in split) that a level needs: {needed}"
         )
-    is_large = train >= CONFORMAL_ROWS
     kind = "split" if is_large else "cross"
     conformal = {"kind": kind, **mondrian} if mondrian else kind
     reasons |= {
@@ -220,7 +223,8 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
         "random forest": "any classifier with p-values from "
         + ("a calibration part" if is_large else "folds: these data are too few for a calibration part"),
         "boosting": "the same",
-        "levels": f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}",
+        "levels": f"significance levels; the smallest possible p-value{f' of {rarest}' if mondrian else ''} "
+        f"is about 1/{counted + 1} = {1 / (counted + 1):.2g}",
     }
     named: dict[str, dict[str, Any]] = {
         "logistic regression": {"name": "sklearn.linear_model.LogisticRegression"},

@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from confml.config import make_config
 from confml.config.protocol import Protocol
 from confml.data.dataset import DataSet
 from confml.data.ordered import with_ordered_parts
-from confml.errors import ConfigError
+from confml.errors import ConfigError, ConfigErrors
+from confml.predictions.training import Choice, fit_model
+from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import Split, inner_folds, outer_splits, sizes_identity, split_rows
 
 
@@ -234,3 +237,23 @@ def test_training_rows_are_before_test_rows(form):
 def test_orders_that_are_refused(texts, keys, message):
     with pytest.raises(ConfigError, match=message):
         dated(texts, **keys)
+
+
+def test_the_order_of_a_config(tmp_path):
+    """The plan has one split of each method; predictions of new rows use all rows."""
+    lines = [f"{row % 7},2024-01-{1 + row // 4:02},{row % 2}" for row in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,date,y", *lines]) + "\n")
+    values = {
+        "datasets": [{"csv": "a.csv", "label": "y", "id": ["date"]}],
+        "methods": ["naive-bayes"],
+        "protocol": {"kind": "ordered", "by": "date", "test-size": 0.2},
+    }
+    config = make_config(values, folder=tmp_path)
+    data = load_datasets(config)["a"]
+    assert data.test_rows.tolist() == list(range(32, 40)) and data.table_attributes == ("x",)
+    assert [cell.split for cell in make_plan(config, {"a": data}).cells] == ["ordered"]
+    assert fit_model(config, Choice()).facts.fitted_rows == 40
+    for wrong, message in {"ordered": "ordered needs by", "holdout": "holdout has no by"}.items():
+        keys = {"kind": wrong} | ({"by": "date"} if wrong == "holdout" else {})
+        with pytest.raises(ConfigErrors, match=message):
+            make_config(values | {"protocol": keys}, folder=tmp_path)
