@@ -99,7 +99,7 @@ def _list_methods_and_steps() -> None:
         echo(f"  {name}  cannot be used: {error}")
     echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
     echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
-    echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    echo("'conformal: split' (or cross, oob) gives any classifier p-values (see conformal).")
     echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
     echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")
 

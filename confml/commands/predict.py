@@ -39,7 +39,7 @@ OF_FIT = {
     "--param", "params", multiple=True, metavar="NAME=VALUE",
     help="A parameter of the method; may be repeated.",
 )  # fmt: skip
-@click.option("--conformal", type=click.Choice(["split", "cross"]), help="Make the method conformal.")
+@click.option("--conformal", type=click.Choice(["split", "cross", "oob"]), help="Make the method conformal.")
 @click.option(
     "--mondrian", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
 )

@@ -127,8 +127,8 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Lo
                 draft.add((*loc, key), error.message, error.hint)
             elif key == "samples":
                 inner = spec.as_params()
-        if spec.kind == "cross" and entry.tune:
-            message = f"a choice for each fold of {key}: cross is not possible"
+        if spec.kind in ("cross", "oob") and entry.tune:
+            message = f"{key}: {spec.kind} has no proper training part that parameters could be chosen on"
             draft.add((*loc, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
     for parameter in entry.tune:
         key = parameter.partition("__")[0]

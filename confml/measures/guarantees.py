@@ -29,7 +29,8 @@ are of other classes.
 
 "Approximate" means that a step was fitted, or a parameter was selected, with the rows that p-values are
 counted among. With --selection-part 0.3 other rows serve this purpose, and with --conformal split the
-calibration part does: the bound then holds for any number of rows.
+calibration part does: the bound then holds for any number of rows. The bound of --conformal oob is
+approximate in any case, because the trees that score a training row are not all trees of the ensemble.
 
 No p-value is smaller than 1 / (n + 1), if it is counted among n rows. A warning says so if a level is
 smaller. Probabilities, votes and envelopes have regions without a guarantee of coverage.
@@ -39,6 +40,7 @@ with a small p-value. Tests of atypical rows need p-values, and of coverage p-va
 values outside the training range needs neither. --drift tests each feature, and all features together.
 
 The key "guarantee" of --json, and the attribute guarantee in Python, hold all sentences on one fit."""
+OUT_OF_BAG = "new rows are scored by all trees, and each training row by the trees that did not see it"
 ANY_ROWS, EXCHANGEABLE = "for any number of rows", "exchangeable rows"
 MISSES = "region misses the label with probability at most the level"
 PROMISES: Mapping[str, Promise] = {
@@ -49,6 +51,11 @@ PROMISES: Mapping[str, Promise] = {
     "cross-coverage": Promise(
         "region misses the label with probability at most about twice the level", "all new rows",
         f"{EXCHANGEABLE}; `conformal: cross`", ANY_ROWS, "Vovk, Wang 2020", ("cross",),
+    ),
+    "out-of-bag-coverage": Promise(
+        "region misses the label with probability about the level", "all new rows",
+        f"{EXCHANGEABLE}; an ensemble of many bags; `conformal: oob`", "approximate: no bound is proved",
+        "Johansson et al. 2014", ("oob", "oob-mondrian"),
     ),
     "class-coverage": Promise(
         MISSES, "rows of each class", f"{EXCHANGEABLE}; `mondrian`, `by: label`",
@@ -105,7 +112,11 @@ class RegionPromise(NamedTuple):
 
 
 def region_promise(
-    conformal: bool, breaking: Sequence[str], fitted: Sequence[str], selected: Sequence[str], noise: bool
+    conformal: str | None,
+    breaking: Sequence[str],
+    fitted: Sequence[str],
+    selected: Sequence[str],
+    noise: bool,
 ) -> RegionPromise:
     """Return whether the bound of p-values holds, for runs and for predictions of new rows.
 
@@ -114,12 +125,12 @@ def region_promise(
     39 examples of random labels and k of TCM-NN selected from 1 to 12, regions at level 0.1 miss 10.6 % of
     the labels.
 
-    conformal: whether the method is a split or cross-conformal one, which fits its steps and selects its
-    parameters without the examples that p-values are counted among. breaking, fitted: names of steps that
+    conformal: kind of a conformal method; split and cross fit their steps and select their parameters
+    without the examples that p-values are counted among. breaking, fitted: names of steps that
     break exchangeability, and that are fitted to rows. selected: names of parameters that are selected with
     labels. noise: whether noise is added to the training rows only.
     """
-    if conformal:
+    if conformal in ("split", "cross"):
         breaking = fitted = selected = []
     broken = None
     if noise:
@@ -127,7 +138,7 @@ def region_promise(
     elif breaking:
         verb = "lowers" if len(breaking) == 1 else "lower"
         broken = f"{joined(breaking)} {verb} the nonconformity scores of training rows"
-    reasons = []
+    reasons = [OUT_OF_BAG] if conformal == "oob" else []
     if selected:
         reasons.append(f"{joined(selected)} {_is(selected)} selected with the labels of the training rows")
     if fitted:

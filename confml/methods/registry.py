@@ -9,6 +9,7 @@ import sklearn
 from confml.errors import ConfigError, ConfmlError, family, nearest
 from confml.methods import METHODS
 from confml.methods.base import Method
+from confml.methods.conformal.out_of_bag import OUT_OF_BAG, check_bags
 from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, classifier_views
@@ -79,6 +80,9 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     if settings:
         check_settings(name, settings, views)
         conformal = settings.get("conformal", {})
+        if conformal.get("conformal") == OUT_OF_BAG:
+            inner = {"samples": settings["samples"]} if "samples" in settings else {}
+            check_bags(name, wrapped(_new(name, params), inner))
         others = {key: value for key, value in conformal.items() if not key.startswith(BEST_OF)}
         for candidate in conformal.get(BEST_OF) or ():
             other, candidate_params = named(candidate)
@@ -107,14 +111,16 @@ def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """Return a new method that is not fitted. Raises the errors of `check`."""
     check(name, params)
     settings, params = split_settings(params or {})
-    if method_class(name) is SklearnMethod:
-        method = SklearnMethod(new_classifier(name, params))
-    else:
-        method = method_class(name)(**params)
     conformal = settings.get("conformal", {})
     if conformal.get(BEST_OF):
         conformal[BEST_OF] = [build(*named(candidate)) for candidate in conformal[BEST_OF]]
-    return wrapped(method, settings)
+    return wrapped(_new(name, params), settings)
+
+
+def _new(name: str, params: Mapping[str, Any]) -> Method:
+    """Return a new method without wrappers."""
+    cls = method_class(name)
+    return SklearnMethod(new_classifier(name, params)) if cls is SklearnMethod else cls(**params)
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None, values: Iterable[Any] = ()) -> int | str:

@@ -91,7 +91,7 @@ class Guarantee:
         selected: Sequence[str] = facts.selected
         if facts.selection_rows:  # other rows than those that p-values are counted among
             fitted, selected = [], ()
-        return region_promise(facts.is_conformal, breaking, fitted, selected, facts.noise)
+        return region_promise(facts.params.get("conformal"), breaking, fitted, selected, facts.noise)
 
     @property
     def broken(self) -> str | None:
@@ -159,11 +159,10 @@ class Guarantee:
             yield f"That does not hold here: {self.broken}{alternative}."
             return
         if self.approximate:
-            part, split = (
-                self.remedies.option(*key) for key in (("selection_part",), ("conformal", "split"))
-            )
-            remedy = f"It holds with {part}, and for a classifier with {split}."
-            yield f"The bound is approximate, because {', and '.join(self.approximate)}. {remedy}"
+            other = f"for a classifier with {self.remedies.option('conformal', 'split')}"
+            if not facts.is_conformal:
+                other = f"with {self.remedies.option('selection_part')}, and {other}"
+            yield f"The bound is approximate, because {', and '.join(self.approximate)}. It holds {other}."
         elif facts.selection_rows and not facts.is_conformal:
             steps = [step.name for step in facts.steps if step.learns]
             done = [f"select {joined(facts.selected)}"] if facts.selected else []

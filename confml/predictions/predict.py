@@ -86,7 +86,7 @@ def predict(
         Missing values are an error, drop their row, or get the mean of their feature.
     missing_values : sequence of str, optional
         Texts that stand for a missing value.
-    conformal : {"split", "cross"}, optional
+    conformal : {"split", "cross", "oob"}, optional
         Make the method conformal.
     mondrian : bool, default=False
         Compute label-conditional p-values.

@@ -13,10 +13,12 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
+import confml
 from confml.config import restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
@@ -34,6 +36,7 @@ from confml.methods.knn import KNN
 from confml.methods.linear import LinearSVM
 from confml.methods.registry import build, check
 
+ENSEMBLE = "sklearn.ensemble"
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 GAUSSIAN = "sklearn.naive_bayes.GaussianNB"
 
@@ -364,7 +367,7 @@ def test_seeds():
 @pytest.mark.parametrize(
     "name, params, message",
     [
-        ("knn", {"conformal": "spilt"}, "conformal must be one of split, cross"),
+        ("knn", {"conformal": "spilt"}, "conformal must be one of split, cross, oob"),
         (
             "knn",
             {"conformal": "split", "conformal__nonconformty": "aps"},
@@ -374,11 +377,85 @@ def test_seeds():
         ("tcm-nn", {"conformal": "split"}, "already conformal"),
         ("ovr-svm", {"conformal": "split", "conformal__nonconformity": "aps"}, "has margins"),
         ("knn", {"conformal": "split", "conformal__folds": 3}, "folds needs kind: cross"),
+        ("knn", {"conformal": "oob"}, "knn has no out-of-bag rows"),
+        (LOGISTIC, {"conformal": "oob"}, "LogisticRegression has no out-of-bag rows"),
+        (f"{ENSEMBLE}.ExtraTreesClassifier", {"conformal": "oob"}, "without bootstrap samples"),
+        (f"{ENSEMBLE}.RandomForestClassifier", {"conformal": "oob", "samples": "bootstrap"}, "no out-of-bag"),
+        (
+            f"{ENSEMBLE}.RandomForestClassifier",
+            {"conformal": "oob", "conformal__by": "predicted"},
+            "by: predicted needs kind: split",
+        ),
     ],
 )
 def test_settings_that_do_not_fit(name, params, message):
     with pytest.raises(ConfigError, match=message):
         check(name, params)
+
+
+# ---- out-of-bag calibration
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestClassifier(30),
+        ExtraTreesClassifier(30, bootstrap=True),
+        BaggingClassifier(GaussianNB(), n_estimators=30),
+    ],
+)
+def test_out_of_bag_p_values_are_their_definition(ensemble, mondrian):
+    X, y = blobs(3, 60)
+    labels, T = np.array(["a", "b", "c"])[y], blobs(4, 12)[0]
+    method = Conformal(ensemble, "oob", mondrian=mondrian, random_state=1).fit(X, labels)
+    fitted = method.fitted_[0].method.estimator_
+    shares = np.stack([tree.predict_proba(X)[np.arange(60), y] for tree in fitted.estimators_])
+    unseen = np.array([~np.isin(np.arange(60), rows) for rows in fitted.estimators_samples_])
+    scores = -(shares * unseen).sum(axis=0) / unseen.sum(axis=0)  # by the trees that did not draw a row
+    p = method.predict_p_values(T)
+    for row, shares in zip(p, fitted.predict_proba(T), strict=True):
+        for label in range(3):
+            counted = scores[y == label] if mondrian else scores
+            conforming = np.sum(counted >= -shares[label] - 1e-12)
+            assert row[label] == (conforming + 1) / (len(counted) + 1)
+    assert method.fit_metrics_["calibration_rows"] == 60 and "oob_score" not in str(ensemble)
+
+
+@pytest.mark.parametrize("ensemble", [RandomForestClassifier(3), BaggingClassifier(n_estimators=3)])
+def test_rows_in_every_bag_do_not_calibrate(ensemble):
+    X, y = blobs(3, 60)
+    with pytest.warns(UserWarning, match="of 60 training rows are in every bag") as caught:
+        method = Conformal(ensemble, "oob", random_state=1).fit(X, y)
+    bags = method.fitted_[0].method.estimator_.estimators_samples_
+    outside = [i for i in range(60) if any(i not in rows for rows in bags)]
+    assert len(caught) == 1 and method.calibration_counts_.tolist() == np.bincount(y[outside]).tolist()
+    assert len(outside) < 60
+
+
+def test_out_of_bag_rows_of_groups_are_refused():
+    X, y = blobs(3, 60)
+    with pytest.raises(ConfigError, match="trees that saw other rows of the group"):
+        Conformal(RandomForestClassifier(9), "oob").fit(X, y, groups=np.arange(60) // 2)
+
+
+def test_a_run_says_that_out_of_bag_calibration_is_approximate(tmp_path):
+    text = f"""
+name: bags
+datasets: [wine-sklearn]
+methods: [{{name: {ENSEMBLE}.RandomForestClassifier, n_estimators: 20, conformal: oob}}]
+steps: [STEP]
+protocol: {{kind: holdout, repeats: 1}}
+levels: [0.1]
+"""
+    (tmp_path / "bags.yaml").write_text(text.replace("STEP", "standardise"))
+    confml.run(tmp_path / "bags.yaml", out=tmp_path / "bags")
+    lines = (tmp_path / "bags" / ".run" / "notes.txt").read_text().splitlines()
+    (note,) = [line for line in lines if "approximate" in line]
+    assert "the trees that did not see it, and standardise is fitted" in note
+    (tmp_path / "bags.yaml").write_text(text.replace("STEP", "tomek-links"))
+    run = confml.run(tmp_path / "bags.yaml", out=tmp_path / "dropped")
+    assert "training rows, and the other rows are in no bag" in run.failures["error"].iloc[0]
 
 
 def test_tuning_never_sees_the_calibration_part():

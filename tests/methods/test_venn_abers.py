@@ -175,7 +175,7 @@ baseline: false
 def test_a_config_is_checked_and_run(tmp_path):
     path = tmp_path / "venn.yaml"
     path.write_text(CONFIG)
-    with pytest.raises(ConfigError, match="a choice for each fold of venn: cross is not possible"):
+    with pytest.raises(ConfigError, match="venn: cross has no proper training part"):
         confml.run(path, out=tmp_path / "out")
     path.write_text(CONFIG.replace("{kind: cross, folds: 3}", "inductive"))
     run = confml.run(path, out=tmp_path / "out", jobs=1)

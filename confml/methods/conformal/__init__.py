@@ -1,4 +1,4 @@
-"""Conformal prediction for any classifier, from a calibration part (split) or from folds (cross)."""
+"""Conformal prediction for any classifier, from a calibration part, folds or out-of-bag rows."""
 
 from confml.methods.conformal.conformal import Conformal
 

@@ -22,6 +22,7 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, class_codes, takes_sparse
+from confml.methods.conformal.out_of_bag import OUT_OF_BAG, fit_with_bags
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import FittedPart, InnerSelection, choose, learn_steps
 from confml.methods.details import FitDetails
@@ -94,19 +95,20 @@ class CalibratedMethod(WrapperMethod):
         """Check settings and training data; return X (m, d), y (m,), class codes (m,) and group numbers."""
         self.check_settings()
         run = self.run
-        if run.tune and self.kind == "cross":
+        if run.tune and self.kind != type(self).kind:
             hint = f"use {type(self).kind}, or fix the parameters"
-            raise ConfmlError(f"tune needs kind '{type(self).kind}', got 'cross'", hint=hint)
+            raise ConfmlError(f"tune needs kind '{type(self).kind}', got '{self.kind}'", hint=hint)
         if not (isinstance(self.estimator, Method) or is_classifier(self.estimator)):
             raise ConfmlError(
                 f"estimator must be a classifier, got {self.estimator!r}",
                 hint=f"for example {type(self).__name__}(LogisticRegression())",
             )
-        fits = self.kind == "cross" or run.tune or run.steps is not None or self.best_of or self.shift
+        changed = self.kind != type(self).kind
+        fits = changed or run.tune or run.steps is not None or self.best_of or self.shift
         if self.is_fitted_before and fits:
             raise ConfmlError(
-                "a fitted classifier (FrozenEstimator) is only calibrated: it has no folds, tune, steps, "
-                "best_of or shift",
+                "a fitted classifier (FrozenEstimator) is only calibrated: it has no folds, out-of-bag rows, "
+                "tune, steps, best_of or shift",
                 hint=f"use {type(self).__name__}(FrozenEstimator(classifier)) with the default kind",
             )
         if self._keeps_frame(X):
@@ -151,7 +153,9 @@ class CalibratedMethod(WrapperMethod):
     def _calibration_parts(
         self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
     ) -> list[np.ndarray]:
-        """Return the rows of the calibration part, or of each fold."""
+        """Return the rows of the calibration part, or of each fold; no rows before an out-of-bag fit."""
+        if self.kind == OUT_OF_BAG:
+            return [np.empty(0, dtype=np.intp)]
         if self.kind != "cross":
             if getattr(self.estimator, "takes_rows", False) or self.is_fitted_before:  # nothing is fitted
                 return [np.arange(len(codes))]
@@ -191,7 +195,7 @@ class CalibratedMethod(WrapperMethod):
         part, X, y = learn_steps(method, run.steps, X, y, number - which, groups=groups)
         if len(np.unique(y)) == 1 < len(self.classes_):
             part = part._replace(method=SklearnMethod(DummyClassifier()))  # many refuse to learn one class
-        part.method.fit(X, y)
+        (fit_with_bags if self.kind == OUT_OF_BAG else type(part.method).fit)(part.method, X, y)
         return part
 
     def _views(self, part: FittedPart, X: np.ndarray) -> Mapping[str, Prediction]:

@@ -1,4 +1,4 @@
-"""`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
+"""`Conformal`: p-values for any classifier, from a calibration part, from folds or from out-of-bag rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from confml.measures.prediction import Prediction, columns_of_p_values
 from confml.methods.base import PValueMethod
 from confml.methods.conformal.best_of import BEST_OF_METRICS, best_counts, smallest_alone, smallest_regions
 from confml.methods.conformal.calibrated import CalibratedMethod
+from confml.methods.conformal.out_of_bag import OUT_OF_BAG, check_bags, out_of_bag_view
 from confml.methods.conformal.scores import (
     OF_SHARES,
     counts_against,
@@ -74,6 +75,8 @@ class Conformal(CalibratedMethod, PValueMethod):
     under their own labels. If training and test examples are exchangeable, the true label's p-value is at
     most e with probability at most e, for every level e and any classifier. ``cross`` calibrates on folds;
     with K folds of n examples in all, the probability is at most ``2 (e + (1 - e) (K - 1) / (n + K))``.
+    ``oob`` fits a bagging ensemble to all training examples and calibrates on the out-of-bag scores: those of
+    the trees that did not see an example. All trees score test examples, so the bound e is approximate.
 
     The page "Conformal prediction with any classifier" of the documentation defines both, the scores
     (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), groups of
@@ -159,6 +162,11 @@ class Conformal(CalibratedMethod, PValueMethod):
         """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
         X, values, columns = split_columns(X, self.by, self.run.by_columns)
         X, y, codes, groups = self._checked(X, y, groups)
+        if self.kind == OUT_OF_BAG:
+            check_bags(type(self.estimator).__name__, self.classifier())
+            if groups is not None:
+                message = "out-of-bag rows of a group have trees that saw other rows of the group"
+                raise ConfigError(message, hint="use conformal: split, which draws whole groups")
         values = np.empty((len(y), 0)) if self.by is None else values
         self.divisions_ = Divisions("label" if self.mondrian else self.by, columns, self.classes_)
         rng = self._generator("fit")
@@ -168,8 +176,12 @@ class Conformal(CalibratedMethod, PValueMethod):
         for number, rows in enumerate(calibration * len(self._candidates())):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
+            views = None
+            if self.kind == OUT_OF_BAG:
+                rows, shares = out_of_bag_view(part, len(y))
+                views, calibration = {shares.kind: shares}, [rows]
             X_rows = rows_of(X, rows)
-            scores, name = self._scores(part, X_rows, u[rows])
+            scores, name = self._scores(part, X_rows, u[rows], views)
             if self.shift:
                 features = X if self.shift == COVARIATE else np.empty((0, 0))
                 self.labelled_ = Labelled(features, rows, codes[rows], scores.argmin(axis=1))
@@ -362,13 +374,15 @@ class Conformal(CalibratedMethod, PValueMethod):
     def _keeps_frame(self, X: Any) -> bool:
         return super()._keeps_frame(X) and self.shift != COVARIATE
 
-    def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
+    def _scores(
+        self, part: FittedPart, X: np.ndarray, u: np.ndarray, views: Mapping[str, Prediction] | None = None
+    ) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
 
-        u: (n,) for aps and raps.
+        u: (n,) for aps and raps. views: of these examples, by default those that the classifier predicts.
         """
         if X.shape[0] == 0:
             return np.empty((0, len(self.classes_))), self.nonconformity or "lac"
-        views = posterior_view(self._views(part, X), self.view, part.name)
+        views = posterior_view(views or self._views(part, X), self.view, part.name)
         score, view = values_for(views, self.nonconformity, part.name)
         return label_scores(score, on_all_classes(view, self.classes_), view.kind, u), score

@@ -5,6 +5,7 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
+from confml.methods.conformal.out_of_bag import OUT_OF_BAG
 from confml.methods.conformal.scores import SCORES
 from confml.methods.shift import COVARIATE, LABEL
 from confml.methods.wrapper_method import SEED, part_parameters
@@ -13,7 +14,10 @@ from confml.plugins.parameters import Choice, Flag, Number, Parameter, or_null
 
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS: dict[str, Parameter] = {
-    "kind": Choice("use a calibration part (split), or folds (cross)", options=("split", "cross")),
+    "kind": Choice(
+        "calibrate on a part (split), on folds (cross), or on out-of-bag rows of an ensemble (oob)",
+        options=("split", "cross", OUT_OF_BAG),
+    ),
     "nonconformity": or_null(
         "nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin",
         Choice("a score", options=SCORES),
@@ -67,6 +71,6 @@ def check_combined(given: Mapping[str, Any]) -> None:
         raise ConfigError(message, hint="remove shift")
     if "best_of_level" in used and "best_of" not in used:
         raise ConfigError("best_of_level needs best_of")
-    if "by" in used and given["kind"] == "cross":
+    if "by" in used and given["kind"] != "split":
         if any(part.name == PREDICTED for division in divisions_in(given["by"]) for part in division):
             raise ConfigError("by: predicted needs kind: split")

@@ -124,6 +124,10 @@ class SklearnMethod(Method):
             scores = (labels[:, None] == self.classes_).astype(np.float64)
         return {view: Prediction(self.classes_, scores, view, labels)}
 
+    def probability_view(self, shares: np.ndarray) -> Prediction:
+        """Return probabilities of the fitted classifier, with its columns, as a prediction of the labels."""
+        return Prediction(self.classes_, self._checked("predict_proba", shares), "probability")
+
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
         """Return the classifier's probabilities (n, c)."""

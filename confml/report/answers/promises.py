@@ -41,8 +41,8 @@ def promised(
     params = case.context.params
     if case.prediction.kind != "p-value" or params.get("conformal") == "cross" or grouped:
         return None
-    conformal = params.get("conformal") is not None
-    steps = StepFacts.of(config) if config.steps and not conformal else StepFacts([], [], [])
+    conformal = params.get("conformal")
+    steps = StepFacts.of(config) if config.steps and conformal in (None, "oob") else StepFacts([], [], [])
     noise = config.noise is not None and config.noise_values is not None and config.noise.on == "train"
     tuned = [] if tuning is None else list(tuning["chosen"])
     promise = region_promise(conformal, steps.breaking, steps.fitted, tuned, noise)

@@ -171,19 +171,20 @@ def step_notes(config: Config) -> list[str]:
     the methods whose bound is approximate: steps are fitted to the rows that p-values are counted among, or
     parameters are selected with their labels.
 
-    Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
-    fitted to, not from the calibration part.
+    Methods with ``conformal: split`` or ``cross`` are not concerned: their steps learn from the examples
+    that the classifier is fitted to, not from the calibration part.
     """
+    kinds = [(entry, entry.given.get("conformal")) for entry in config.methods]
     affected = [
-        entry
-        for entry in config.methods
-        if entry.conformal is None and (config.steps or entry.tune) and has_only_p_values(entry.name)
+        (entry, kind)
+        for entry, kind in kinds
+        if kind == "oob" or (not kind and (config.steps or entry.tune) and has_only_p_values(entry.name))
     ]  # without steps and tune the methods are not imported
     if not affected:
         return []
     steps, notes = StepFacts.of(config), []
-    for entry in affected:
-        promise = region_promise(False, steps.breaking, steps.fitted, list(entry.tune or ()), False)
+    for entry, kind in affected:
+        promise = region_promise(kind, steps.breaking, steps.fitted, list(entry.tune or ()), False)
         if promise.approximate:
             name, why = entry.label or entry.name, ", and ".join(promise.approximate)
             notes.append(f"{name}: the bound of its p-values is approximate, because {why}")
@@ -193,7 +194,7 @@ def step_notes(config: Config) -> list[str]:
         for name in steps.unknown
     ]
     if names := steps.breaking:
-        methods = " and ".join(dict.fromkeys(entry.name for entry in affected))
+        methods = " and ".join(dict.fromkeys(entry.name for entry, _ in affected))
         notes.append(
             f"{' and '.join(names)} {'makes' if len(names) == 1 else 'make'} training examples conform "
             f"better than test examples: p-values of {methods} are too small, and regions err more often "

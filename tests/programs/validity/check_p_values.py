@@ -12,6 +12,7 @@ from confml.methods.registry import build
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
 STEPS = 100
+FOREST = "sklearn.ensemble.RandomForestClassifier"
 SIZES = ({"classes": 3, "rows": 60}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 100})
 
 
@@ -73,7 +74,7 @@ def conformal(rng, classes, rows, method="knn", ties=False, group=1, **params):
         X, y = np.repeat(X, group, axis=0)[: rows + 1], np.repeat(y, group)[: rows + 1]
         X = X + 0.1 * rng.normal(size=X.shape)
         groups = np.arange(rows) // group
-    own = {"knn": {"k": 3}}.get(method, {})
+    own = {"knn": {"k": 3}, FOREST: {"n_estimators": 100}}.get(method, {})
     settings = {
         name if name == "conformal" else f"conformal__{name}": value for name, value in params.items()
     }
@@ -197,6 +198,14 @@ ENTRIES = (
           cross_claims, conformal, fraction=0.025),
     Entry("cross-usual", "p-value, conformal: cross", "the error rate is usually near e if folds are large",
           [{**SIZES[0], "conformal": "cross", "nonconformity": "lac"}],
+          p_value_claims(ABOUT), conformal, fraction=0.05),
+    Entry("oob", "p-value, conformal: oob, 100 trees",
+          "the true label's p-value is at most e with probability about e",
+          [{**size, "method": FOREST, "conformal": "oob", "nonconformity": kind} for size in SIZES[:2]
+           for kind in ("lac", "margin")], p_value_claims(ABOUT), conformal, fraction=0.05),
+    Entry("oob-mondrian", "p-value, conformal: oob, mondrian, 100 trees",
+          "the p-value of each class's rows is at most e with probability about e",
+          [{**SIZES[0], "method": FOREST, "conformal": "oob", "mondrian": True}],
           p_value_claims(ABOUT), conformal, fraction=0.05),
     Entry("online", "p-value, protocol: online, smoothed", "independent and uniform: errors are coin tosses",
           [{"classes": classes, "ties": ties} for classes in (3, 10) for ties in (False, True)],
