@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
+from confml.neighbours.mixed_rows import nearest_rows
 from confml.plugins.parameters import Choice, Flag
-from confml.steps import _kernels_pairs as kernels
 from confml.steps.base import Step, complete
+from confml.steps.pairs import PairDistances
 
 REMOVED = Metric("number of training rows that the step removed", None)
 KEPT = Metric("number of training rows that the step kept", None)
@@ -81,8 +81,7 @@ class ConsistentSubset(ExampleReduction):
         for code in range(classes):
             chosen[rng.choice(np.flatnonzero(codes == code))] = True
         if self.add == "one":
-            rows, count = rows_of_pairs(X, self._coded(X))
-            self.passes_ = kernels.condense(rows, count, codes, classes, chosen)
+            self.passes_ = PairDistances(X, self._coded(X), codes, classes).condense(chosen)
         else:
             self.passes_ = self._add_all(X, codes, classes, chosen)
         return np.flatnonzero(chosen)
@@ -129,10 +128,9 @@ class SelectExamples(ExampleReduction):
     }
 
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
-        ordered, count = rows_of_pairs(X, self._coded(X))
         kept = np.ones(len(codes), dtype=bool)
-        order = rng.permutation(len(codes))
-        self.rounds_ = kernels.drop_examples(ordered, count, codes, classes, order, kept)
+        pairs = PairDistances(X, self._coded(X), codes, classes)
+        self.rounds_ = pairs.drop(rng.permutation(len(codes)), kept)
         return np.flatnonzero(kept)
 
 
@@ -186,11 +184,9 @@ class TomekLinks(ExampleReduction):
 
 def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[int, np.ndarray]:
     """Return the number of Tomek links of X (m, d) with class codes (m,), and (m,) bool: rows in a link."""
-    linked = np.zeros(len(X), dtype=bool)
     if len(X) < 2:
-        return 0, linked
+        return 0, np.zeros(len(X), dtype=bool)
+    classes = int(codes.max()) + 1
     # The nearest row of all is the row itself.
-    nearest = nearest_rows(X, codes, int(codes.max()) + 1, nominal).query(X, 2).distances[:, 1].copy()
-    rows, count = rows_of_pairs(X, nominal)
-    links = kernels.tomek_links(rows, count, codes, nearest, np.argsort(nearest, kind="stable"), linked)
-    return links, linked
+    nearest = nearest_rows(X, codes, classes, nominal).query(X, 2).distances[:, 1]
+    return PairDistances(X, nominal, codes, classes).links(nearest)
