@@ -11,7 +11,7 @@ from confml.methods import METHODS
 from confml.methods.base import Method
 from confml.methods.conformal.out_of_bag import OUT_OF_BAG, check_bags
 from confml.methods.sklearn.estimators import new_classifier
-from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
+from confml.methods.sklearn.names import describe_estimator, dotted_name, find_classifier
 from confml.methods.sklearn.sklearn_method import SklearnMethod, classifier_views
 from confml.methods.wrappers import (
     WRAPPERS,
@@ -20,7 +20,7 @@ from confml.methods.wrappers import (
     wrapped,
 )
 from confml.plugins.by import BEST_OF, named
-from confml.plugins.imports import find_object, import_permission, is_installed, package_version
+from confml.plugins.imports import find_object, import_permission, package_version
 from confml.plugins.registry import PluginRegistry, describe_class, required_parameters
 
 methods = PluginRegistry[Method]("method", METHODS, Method, "confml.methods")
@@ -44,8 +44,8 @@ def method_class(name: str) -> type[Method]:
 
     A dotted name is of a subclass of `Method`, or of another classifier, which becomes a `SklearnMethod`.
     """
-    if _is_dotted(name):
-        _check_spelling(name)
+    if methods.is_dotted(name):
+        methods.check_spelling(name)
         classifier = find_classifier(name)
         is_method = inspect.isclass(classifier) and issubclass(classifier, Method)
         return classifier if is_method else SklearnMethod
@@ -72,7 +72,7 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
         views = classifier_views(new_classifier(name, params))
     else:
         methods.check(name, params, cls)
-        if _is_dotted(name):
+        if methods.is_dotted(name):
             new_classifier(name, params)  # its constructor may raise an error
         views = views_of(cls)
         if settings and cls.takes_rows:
@@ -133,7 +133,7 @@ def version_of(name: str, params: Mapping[str, Any] | None = None, values: Itera
     cls = method_class(name)
     settings, params = split_settings(params or {})
     packages: dict[str, str] = {}
-    if _is_dotted(name):
+    if methods.is_dotted(name):
         of_sklearn = {"scikit-learn": sklearn.__version__} if cls is SklearnMethod else {}
         packages = {**of_sklearn, **packages_of(name, [*params.values(), *values])}
     further = [f"{package} {version}" for package, version in packages.items()]
@@ -150,7 +150,7 @@ def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
     """
     packages = {}
     for text in (name, *_texts(values)):
-        if _is_dotted(text) and not text.startswith("sklearn") and import_permission().permits(text):
+        if methods.is_dotted(text) and not text.startswith("sklearn") and import_permission().permits(text):
             find_object(text, "method")
             package, version = package_version(text)
             packages[package] = version
@@ -180,23 +180,14 @@ def describe(name: str) -> dict[str, Any]:
         return WRAPPERS[name].description()
     cls = method_class(name)
     if cls is not SklearnMethod:
-        source = source_of(name) if _is_dotted(name) else methods.source(name)
+        source = source_of(name) if methods.is_dotted(name) else methods.source(name)
         return describe_class(name, cls, source) | {"views": views_of(cls)}
     classifier = find_classifier(name)
-    if not inspect.isclass(classifier):  # an estimator in a module, whose parameters are set already
-        classifier = type(classifier)
-    text = inspect.cleandoc(classifier.__doc__ or "")
-    # The sections of parameters and attributes follow; the parameters are listed one by one below.
-    text = plain(text.partition("\nParameters\n")[0].strip())
-    needs = required_parameters(classifier) if inspect.isclass(find_classifier(name)) else set()
-    return {
-        "name": name,
-        "summary": text.partition("\n")[0],
-        "text": text,
+    needs = inspect.isclass(classifier) and required_parameters(classifier)
+    return describe_estimator(name, classifier) | {
         "source": source_of(name),
         "version": version_of(name),
         "views": [] if needs else classifier_views(new_classifier(name, {})),
-        "parameters": describe_parameters(classifier),
     }
 
 
@@ -212,19 +203,3 @@ def views_of(cls: type[Method]) -> list[str]:
         return list(cls.views)
     implied = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
     return [view for function, view in implied.items() if hasattr(cls, function)]
-
-
-def _check_spelling(name: str) -> None:
-    """Raise ConfigError for a dotted name that is most likely a method or ``sklearn`` with a mistake."""
-    package = name.partition(".")[0]
-    if package == "sklearn" or import_permission().permits(name) or is_installed(package):
-        return
-    close = nearest(name, methods.names())
-    if close is None and nearest(package, ["sklearn"]):
-        close = f"sklearn.{name.partition('.')[2]}"
-    if close is not None:
-        raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{close}'?")
-
-
-def _is_dotted(name: str) -> bool:
-    return "." in name and not methods.has(name) or name == "sklearn"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, cast
 
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfigError, ConfmlError, nearest
 from confml.plugins.docstrings import described_text
+from confml.plugins.imports import import_permission, is_installed
 from confml.plugins.parameters import MissingParameter, check_parameters
 
 Kind = TypeVar("Kind")
@@ -57,6 +58,18 @@ class PluginRegistry(Generic[Kind]):
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
         return sorted([*self.locations, *self.offers])
+
+    def is_dotted(self, name: str) -> bool:
+        """Return whether a name is of no class of this kind, but the dotted name of any class."""
+        return "." in name and not self.has(name) or name == "sklearn"
+
+    def check_spelling(self, name: str) -> None:
+        """Raise ConfigError for a dotted name that is most likely a name or ``sklearn`` with a mistake."""
+        package, _, rest = name.partition(".")
+        if package != "sklearn" and not import_permission().permits(name) and not is_installed(package):
+            close = nearest(name, self.names()) or (nearest(package, ["sklearn"]) and f"sklearn.{rest}")
+            if close:
+                raise ConfigError(f"unknown {self.noun} '{name}'", hint=f"did you mean '{close}'?")
 
     def known(self) -> dict[str, type[Kind]]:
         """Return all classes that can be imported, sorted by name."""

@@ -5,14 +5,13 @@ from typing import Any
 
 import sklearn
 
-from confml.errors import ConfigError, nearest
 from confml.methods.registry import packages_of, source_of
-from confml.plugins.imports import import_permission, is_installed
+from confml.methods.sklearn.names import describe_estimator
 from confml.plugins.registry import PluginRegistry, describe_class
 from confml.steps import STEPS
 from confml.steps.base import Step
 from confml.steps.pipeline import StepPipeline
-from confml.steps.transformer import check_transformer, describe_transformer, transformer_step
+from confml.steps.transformer import find_transformer, new_transformer, transformer_step
 
 steps = PluginRegistry[Step]("step", STEPS, Step, "confml.steps")
 
@@ -27,17 +26,17 @@ def step_class(name: str) -> type[Step]:
 
     A dotted name, such as ``sklearn.decomposition.PCA``, is a transformer.
     """
-    if _is_dotted(name):
-        _check_spelling(name)
+    if steps.is_dotted(name):
+        steps.check_spelling(name)
         return transformer_step(name)
     return steps.find(name)
 
 
 def check_step(name: str, params: Mapping[str, Any] | None = None) -> None:
     """Raise ConfigError for an unknown step, and `ParameterError` for wrong parameters."""
-    if _is_dotted(name):
+    if steps.is_dotted(name):
         step_class(name)
-        check_transformer(name, params or {})
+        new_transformer(name, params or {})
     else:
         steps.check(name, params or {})
 
@@ -59,7 +58,7 @@ def version_of_step(name: str, params: Mapping[str, Any] | None = None) -> int |
     For a dotted name it contains the versions of the packages of the transformer and of its parameters.
     """
     version = step_class(name).version
-    if not _is_dotted(name):
+    if not steps.is_dotted(name):
         return version
     packages = {"scikit-learn": sklearn.__version__, **packages_of(name, (params or {}).values())}
     return ", ".join([str(version), *(f"{package} {release}" for package, release in packages.items())])
@@ -72,20 +71,7 @@ def imputes(name: str) -> bool:
 
 def describe_step(name: str) -> dict[str, Any]:
     """Return the documentation as plain data: name, summary, text, source, version, parameters."""
-    if _is_dotted(name):
-        step_class(name)
-        return describe_transformer(name) | {"source": source_of(name), "version": version_of_step(name)}
+    if steps.is_dotted(name):
+        described = describe_estimator(name, find_transformer(name))
+        return described | {"source": source_of(name), "version": version_of_step(name)}
     return describe_class(name, steps.find(name), steps.source(name))
-
-
-def _is_dotted(name: str) -> bool:
-    return "." in name and not steps.has(name)
-
-
-def _check_spelling(name: str) -> None:
-    """Raise ConfigError for a dotted name that is most likely an own step with a mistake."""
-    package = name.partition(".")[0]
-    if package != "sklearn" and not import_permission().permits(name) and not is_installed(package):
-        close = nearest(name, steps.names())
-        if close is not None:
-            raise ConfigError(f"unknown step '{name}'", hint=f"did you mean '{close}'?")

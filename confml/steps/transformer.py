@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.sklearn.estimators import new_estimator
-from confml.methods.sklearn.names import TRANSFORMER, describe_parameters, find_estimator, plain
+from confml.methods.sklearn.names import TRANSFORMER, find_estimator
 from confml.plugins.imports import without_output
 from confml.plugins.registry import required_parameters
 from confml.steps.base import Step
@@ -139,24 +139,6 @@ def find_transformer(name: str) -> Any:
 def new_transformer(name: str, params: Mapping[str, Any]) -> Any:
     """Return an unfitted transformer. Raises the errors of `confml.methods.sklearn`."""
     return new_estimator(name, find_transformer(name), params)
-
-
-def check_transformer(name: str, params: Mapping[str, Any]) -> None:
-    """Raise ConfigError unless the transformer can be made with exactly these parameters."""
-    new_transformer(name, params)
-
-
-def describe_transformer(name: str) -> dict[str, Any]:
-    """Return name, summary, text and parameters of a transformer as plain data."""
-    source = find_transformer(name)
-    cls = source if inspect.isclass(source) else type(source)
-    text = plain(inspect.cleandoc(cls.__doc__ or "").partition("\nParameters\n")[0].strip())
-    return {
-        "name": name,
-        "summary": text.partition("\n")[0],
-        "text": text,
-        "parameters": describe_parameters(cls),
-    }
 
 
 @functools.cache

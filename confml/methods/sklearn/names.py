@@ -103,18 +103,25 @@ def _similar(name: str, kind: str | None = None) -> str | None:
     return f"did you mean '{by_class[close]}'?" if close else None
 
 
-def describe_parameters(cls: type) -> list[dict[str, Any]]:
-    """Return name, about, expected and default of each parameter, from the class's documentation."""
-    documented = _documented(inspect.cleandoc(cls.__doc__ or ""))
+def describe_estimator(name: str, estimator: Any) -> dict[str, Any]:
+    """Return name, summary, text and parameters of a class or an estimator, from its documentation.
+
+    Each parameter has name, about, expected and, where there is one, default.
+    """
+    cls = estimator if inspect.isclass(estimator) else type(estimator)
+    docstring = inspect.cleandoc(cls.__doc__ or "")
+    # The sections of parameters and attributes follow; the parameters are listed one by one.
+    text = plain(docstring.partition("\nParameters\n")[0].strip())
+    documented = _documented(docstring)
     defaults = default_parameters(cls)
     signature = inspect.signature(cls).parameters
     accepted, _ = known_parameters(cls)
     described = []
-    for name in [*(key for key in signature if key in accepted), *sorted(accepted - set(signature))]:
-        expected, about = documented.get(name, ("", ""))
-        entry = {"name": name, "about": about, "expected": expected}
-        described.append(entry | ({"default": defaults[name]} if name in defaults else {}))
-    return described
+    for parameter in [*(key for key in signature if key in accepted), *sorted(accepted - set(signature))]:
+        expected, about = documented.get(parameter, ("", ""))
+        default = {"default": defaults[parameter]} if parameter in defaults else {}
+        described.append({"name": parameter, "about": about, "expected": expected, **default})
+    return {"name": name, "summary": text.partition("\n")[0], "text": text, "parameters": described}
 
 
 def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
