@@ -9,47 +9,52 @@ of at most `TIE` are equal. Rows at equal distances share the remaining places, 
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.distances import squared_distances_to_columns
+from confml.neighbours.distances import insert
 
 TIE = 1e-12
 
 
 @kernel
-def class_counts(queries, columns, codes, classes, depth, leave_out, by_index):
-    """Return a (depth, m, c): a[k - 1, i, j] of the k nearest of the examples to query i belong to class j.
+def kth_smallest(distances, rows, k):
+    """Return the k-th smallest of the distances (n,) of ``rows``; infinity with fewer rows."""
+    smallest = np.full(k, np.inf)
+    for row in rows:
+        if distances[row] < smallest[k - 1]:
+            insert(smallest, distances[row])
+    return smallest[k - 1]
 
-    queries (m, d). columns (d, n): the examples. leave_out: query i is example i and is not its own
-    neighbour. by_index: equal distances are ordered by row; otherwise they share their ranks.
+
+@kernel
+def count_groups(distances, order, codes, by_index, counts):
+    """Fill counts (depth, c): counts[k - 1, j] of the k nearest examples belong to class j.
+
+    order: examples by distance, equal ones by row, at least ``depth`` and all that tie with the last of
+    these. by_index: distances that tie are ordered by row; otherwise they share their ranks.
     """
-    m = queries.shape[0]
-    counts = np.empty((depth, m, classes))
-    distances = np.empty(columns.shape[1])
-    whole, group = np.empty(classes), np.empty(classes)
-    for i in range(m):
-        squared_distances_to_columns(queries[i], columns, 0, distances)
-        if leave_out:
-            distances[i] = np.inf
-        largest = np.partition(distances, depth - 1)[depth - 1]
-        near = np.flatnonzero(distances <= largest + TIE * largest)
-        order = near[np.argsort(distances[near])]
-        whole[:] = 0.0  # neighbours before the group of equal distances
-        start = 0
-        while start < depth:
-            anchor = distances[order[start]]
-            end = start + 1
-            while end < order.size and distances[order[end]] <= anchor + TIE * anchor:
-                end += 1
-            if by_index:
-                order[start:end].sort()
-            group[:] = 0.0
-            for rank in range(start, end):
-                group[codes[order[rank]]] += 1.0
-                if by_index and rank < depth:
-                    counts[rank, i] = whole + group
-            if not by_index:
-                for rank in range(start, min(end, depth)):
-                    for j in range(classes):  # exact for complete groups
-                        counts[rank, i, j] = whole[j] + (rank + 1 - start) * group[j] / (end - start)
-            whole += group
-            start = end
-    return counts
+    depth, classes = counts.shape
+    whole, group = np.zeros(classes), np.zeros(classes)  # neighbours before the group that ties, and in it
+    start = 0
+    while start < depth:
+        anchor = distances[order[start]]
+        end = start + 1
+        while end < order.size and distances[order[end]] <= anchor + TIE * anchor:
+            end += 1
+        for rank in range(start, end):
+            row, before = order[rank], rank
+            while by_index and before > start and order[before - 1] > row:
+                order[before] = order[before - 1]
+                before -= 1
+            order[before] = row
+        for rank in range(start, end):
+            group[codes[order[rank]]] += 1.0
+            if by_index and rank < depth:
+                for j in range(classes):
+                    counts[rank, j] = whole[j] + group[j]
+        if not by_index:
+            for rank in range(start, min(end, depth)):
+                for j in range(classes):  # exact for complete groups
+                    counts[rank, j] = whole[j] + (rank + 1 - start) * group[j] / (end - start)
+        for j in range(classes):
+            whole[j] += group[j]
+            group[j] = 0.0
+        start = end

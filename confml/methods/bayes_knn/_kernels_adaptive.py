@@ -8,7 +8,7 @@ this, and ties depend on equal distances.
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.bayes_knn._kernels import TIE
+from confml.methods.bayes_knn._kernels import TIE, kth_smallest
 from confml.neighbours.distances import squared_distances_to_columns
 
 
@@ -44,12 +44,10 @@ def _count_nearest(distances, k, codes, by_index, warm, counts):
     time. Rows at equal distances share the last rank, or are taken in order (by_index).
     """
     near = np.flatnonzero(distances <= warm)
-    kth = np.inf
-    if near.size >= k:
-        kth = np.partition(distances[near], k - 1)[k - 1]
+    kth = kth_smallest(distances, near, k)
     if kth + TIE * kth > warm:  # there are not enough rows, or those that tie with the k-th
         near = np.arange(distances.size)
-        kth = np.partition(distances, k - 1)[k - 1]
+        kth = kth_smallest(distances, near, k)
     low, high = kth - TIE * kth, kth + TIE * kth
     counts[:] = 0.0
     free, tied = k, 0

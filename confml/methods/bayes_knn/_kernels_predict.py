@@ -42,7 +42,7 @@ def _moments(mine, other, absent, betas, masses, scratch, out):
 def predict_from_nodes(counts, offsets, betas, masses):
     """Return mean, variance and envelope (m, c each) of the class probabilities of m examples.
 
-    counts (K, m, c): class counts among the k nearest (`class_counts`). offsets (K + 1,):
+    counts (K, m, c): class counts among the k nearest (`Training.class_counts`). offsets (K + 1,):
     betas[offsets[k - 1] : offsets[k]] with posterior ``masses`` are the values of beta at k; the sum of all
     masses is 1. The envelope of a class is the posterior mass of those k at which it has the most neighbours,
     divided equally in a tie.

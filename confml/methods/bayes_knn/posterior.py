@@ -14,8 +14,9 @@ from confml.measures.posterior import Summary
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
 from confml.methods.bayes_knn import _kernels_posterior as kernels
 from confml.methods.bayes_knn import _kernels_predict as predictive
-from confml.methods.bayes_knn._kernels import class_counts
+from confml.methods.bayes_knn._kernels import TIE, count_groups
 from confml.neighbours.checks import check_arrays, check_range, check_width
+from confml.neighbours.distances import squared_distances_to_columns
 
 _COUNTS = 2_000_000  # class counts of test examples that are computed together
 
@@ -75,7 +76,17 @@ class Training(WritableArrays):
         queries = self.X if X is None else self.queries(X)
         check_width(queries, self.X.shape[1])
         check_range("depth", np.array([depth]), 1, len(self) + 1)
-        return class_counts(queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index)
+        counts = np.empty((depth, len(queries), self.classes))
+        columns, distances = self.columns, np.empty(len(self))
+        for i, query in enumerate(queries):
+            squared_distances_to_columns(query, columns, 0, distances)
+            if X is None:
+                distances[i] = np.inf
+            largest = np.partition(distances, depth - 1)[depth - 1]
+            near = np.flatnonzero(distances <= largest + TIE * largest)
+            order = near[np.argsort(distances[near], kind="stable")]
+            count_groups(distances, order, self.codes, self.by_index, counts[:, i])
+        return counts
 
 
 @dataclass(frozen=True, eq=False)
