@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
-from reference_pages import PAGES, figure_pictures
+from reference_pages import PAGES, api_text, figure_pictures
 
 ROOT = Path(__file__).parent.parent
 
@@ -18,3 +18,8 @@ def on_files(files: Files, config: Any) -> Files:
     for path, source in {**figure_pictures(), "page.png": ROOT / "docs" / "page.png"}.items():
         files.append(File.generated(config, path, abs_src_path=str(source)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Add the public names to the page on Python."""
+    return f"{markdown}\n{api_text()}" if page.file.src_uri == "howto/python.md" else markdown

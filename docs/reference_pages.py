@@ -261,17 +261,16 @@ def _published_tables() -> str:
     return _described("Published tables", intro, "published-table", columns)
 
 
-def api_page() -> str:
-    """Return directives of mkdocstrings for every public name of confml."""
+def api_text() -> str:
+    """Return directives of mkdocstrings for every public name, for the end of the page on Python."""
     import confml
 
     lines = [
-        "# Python API",
+        "## Public names",
         "",
         "Every name is imported from `confml`, as in `from confml import TCMNN`. It is loaded when it is "
-        "first used, so `import confml` takes a few milliseconds. A method is a scikit-learn classifier "
-        "with `fit`, `predict`, `classes_`, `get_params` and `set_params`; [Methods](methods.md) describes "
-        "the parameters.",
+        "first used, so `import confml` takes a few milliseconds. [Methods](../reference/methods.md) "
+        "describes the parameters of the methods.",
         "",
     ]
     public = {name: getattr(confml, name) for name in confml.__all__ if not name.startswith("_")}
@@ -321,7 +320,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/terms.md": terms_page,
     "reference/files.md": files_page,
     "reference/figures.md": figures_page,
-    "reference/api.md": api_page,
 }
 
 

@@ -97,4 +97,4 @@ def test_reference_has_everything():
         for name in known_types()[kind].names():
             assert f"<code>{name}</code>" in text or f"`{name}`" in text, name
     for name in confml.__all__:
-        assert name.startswith("_") or f".{name}\n" in reference["reference/api.md"], name
+        assert name.startswith("_") or f".{name}\n" in reference_pages.api_text(), name
