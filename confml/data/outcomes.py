@@ -1,6 +1,6 @@
 """`outcomes_of`: a table of outcomes of models on items, as arrays of the items that all models have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,20 +14,6 @@ _WORDS = {
     **dict.fromkeys(("false", "f", "no", "n", "wrong", "incorrect", "fail", "failed"), 0.0),
 }
 _OUTCOMES = "outcomes are numbers, or yes and no, true and false, right and wrong, pass and fail"
-
-
-class Columns(NamedTuple):
-    """Names of the columns of a table of outcomes; None without one.
-
-    In a wide table, item is None if each row is an item, and all other columns are outcomes of a model.
-    """
-
-    item: str | None = "item"
-    model: str | None = "model"
-    outcome: str | None = "outcome"
-    group: str | None = None
-    task: str | None = None
-    split: str | None = None
 
 
 class TaskOutcomes(NamedTuple):
@@ -45,16 +31,19 @@ class TaskOutcomes(NamedTuple):
 
 
 def outcomes_of(
-    table: TextTable, columns: Columns, wide: bool = False
+    table: TextTable, columns: Mapping[str, str | None], wide: bool = False
 ) -> tuple[list[TaskOutcomes], list[str]]:
     """Return the outcomes of each task, and sentences on the table.
+
+    columns: names of the columns ``item``, ``model``, ``outcome``, ``group``, ``task`` and ``split``, None
+    without one. In a wide table, each row is an item if it has no column of them, and all columns without
+    such a name are outcomes of a model.
 
     Raises DataError for a table without these columns, with two outcomes of a model on an item, with texts
     that are no outcomes, and without two models that have outcomes on the same two items.
     """
-    named = {option: name for option, name in columns._asdict().items() if name is not None}
-    if wide:
-        named = {option: name for option, name in named.items() if option not in ("model", "outcome")}
+    unused = ("model", "outcome") if wide else ()
+    named = {option: name for option, name in columns.items() if name and option not in unused}
     for option, name in named.items():
         if name not in table:
             hint = f"--{option} names it; {column_hint(name, table.names, table)}"
@@ -79,25 +68,27 @@ def outcomes_of(
     models = others if wide else names["model"]
     values = np.full((len(keys), len(models)), np.nan)
 
-    def item_of(row: int) -> str:
-        return f"item {in_quotes(names['item'][codes['item'][row]])}"
+    def name_of(row: int, option: str = "item") -> str:
+        return f"{option} {in_quotes(names[option][codes[option][row]])}"
 
-    if wide:
-        _check_duplicates(table, units, item_of)
-        for at, name in enumerate(models):
-            values[units, at] = _numbers(table, name, True)
-    else:
-        positions = units * len(models) + codes["model"]
-        _check_duplicates(
-            table, positions, lambda row: f"{item_of(row)} of model {in_quotes(models[codes['model'][row]])}"
-        )
-        values.reshape(-1)[positions] = _numbers(table, named["outcome"], False)
+    positions = units if wide else units * len(models) + codes["model"]
+    counts = np.bincount(positions)
+    if counts.max(initial=0) > 1:
+        rows = np.flatnonzero(positions == np.argmax(counts))
+        model = "" if wide else f" of {name_of(rows[0], 'model')}"
+        lines = at_lines(table.lines[rows].tolist(), table.unit)
+        hint = "repeated runs need --split COLUMN, and items of several tasks --task COLUMN"
+        message = f"{name_of(rows[0])}{model} has {len(rows)} outcomes ({lines})"
+        raise DataError(message, where=str(table.path), hint=hint)
+    for at, name in enumerate(models if wide else [named["outcome"]]):
+        outcomes = _numbers(table, name, wide)
+        values[units, at if wide else codes["model"]] = outcomes
     notes = list(table.notes)
     groups = None
     if "group" in named:
         if (change := _first_change(items, codes["group"])) is not None:
             where = table.where(change, named["group"])
-            raise DataError(f"{item_of(change)} is in two groups", where=where)
+            raise DataError(f"{name_of(change)} is in two groups", where=where)
         groups = codes["group"]
     elif not wide and (alike := [name for name in others if _looks_like_groups(table_of_names, name, items)]):
         notes.append(
@@ -112,13 +103,13 @@ def outcomes_of(
             of_items = np.zeros(len(names["item"]), dtype=np.intp)
             of_items[codes["item"][first[rows]]] = groups[first[rows]]
         places = codes["item"][first[rows]], codes["split"][first[rows]]
-        outcomes = _of_task(name, models, values[rows], *places, of_items)
-        if isinstance(outcomes, TaskOutcomes):
-            tasks.append(outcomes)
+        of_task = _of_task(name, models, values[rows], *places, of_items)
+        if isinstance(of_task, TaskOutcomes):
+            tasks.append(of_task)
         elif len(names["task"]) == 1:
-            raise DataError(outcomes, where=str(table.path))
+            raise DataError(of_task, where=str(table.path))
         else:
-            notes.append(f"{name} is left out: {outcomes}.")
+            notes.append(f"{name} is left out: {of_task}.")
     if not tasks:
         raise DataError("no task has two models with outcomes on the same two items", where=str(table.path))
     return tasks, notes
@@ -187,19 +178,6 @@ def _number(text: str) -> float:
     if not text:
         return np.nan
     return _WORDS.get(text.casefold(), float(text) if is_number(text) else np.inf)
-
-
-def _check_duplicates(table: TextTable, positions: np.ndarray, name_of: Callable[[int], str]) -> None:
-    """Raise DataError for two rows at the same position. name_of: item and model of a row in words."""
-    counts = np.bincount(positions)
-    if counts.max(initial=0) > 1:
-        rows = np.flatnonzero(positions == np.argmax(counts))
-        lines = at_lines(table.lines[rows].tolist(), table.unit)
-        raise DataError(
-            f"{name_of(int(rows[0]))} has {len(rows)} outcomes ({lines})",
-            where=str(table.path),
-            hint="repeated runs need --split COLUMN, and items of several tasks --task COLUMN",
-        )
 
 
 def _first_change(items: np.ndarray, codes: np.ndarray) -> int | None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from confml._json import to_json
 from confml.data.frame_table import frame_table
-from confml.data.outcomes import Columns, outcomes_of
+from confml.data.outcomes import outcomes_of
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
 from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, TaskComparison
@@ -64,18 +64,9 @@ class OutcomeComparison:
     def __init__(self, answer: OutcomeAnswer):
         self._answer = answer
         self.sentences, self.notes = answer.sentences, answer.notes
-
-    @cached_property
-    def models(self) -> pd.DataFrame:
-        return pd.DataFrame(self._answer.models, columns=Model._fields)
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        return pd.DataFrame(self._answer.pairs, columns=Pair._fields)
-
-    @cached_property
-    def ranks(self) -> pd.DataFrame:
-        return pd.DataFrame(self._answer.ranks, columns=ModelRank._fields)
+        self.models = pd.DataFrame(answer.models, columns=Model._fields)
+        self.pairs = pd.DataFrame(answer.pairs, columns=Pair._fields)
+        self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer and the rows of all tables as plain values, for JSON."""
@@ -284,6 +275,7 @@ def compare(
         texts = frame_table(pd.DataFrame(table) if isinstance(table, dict) else table, "the table")
     if item is None and (not wide or "item" in texts):
         item = "item"
-    tasks, notes = outcomes_of(texts, Columns(item, model, outcome, group, task, split), wide)
+    columns = {"item": item, "model": model, "outcome": outcome, "group": group, "task": task, "split": split}
+    tasks, notes = outcomes_of(texts, columns, wide)
     compared = [TaskComparison(of_task, lower_is_better) for of_task in tasks]
     return OutcomeComparison(OutcomeAnswer(compared, notes))

@@ -1,10 +1,10 @@
 """`TaskComparison`: models compared on the items of a task, and `OutcomeAnswer`, the answer over tasks."""
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,7 +75,6 @@ class TaskComparison:
 
     binary: whether outcomes are right or wrong. sign: of an outcome in the loss, -1 if higher is better.
     table, comparison: losses, and the tests of their differences. order: models by mean, the best first.
-    intervals: 95 %, of the mean losses.
     """
 
     def __init__(self, outcomes: TaskOutcomes, lower_is_better: bool = False):
@@ -92,16 +91,23 @@ class TaskComparison:
             [SplitLosses(rows, self.sign * values[model], self.items - len(rows)) for rows, values in splits]
             for model in range(len(self.models))
         ]
-        bound = 1.0 if self.binary else math.inf
-        self.table = LossTable(losses, online=same_items, bound=bound, groups=groups)
+        form: dict[str, Any] = {
+            "online": same_items,
+            "bound": 1.0 if self.binary else math.inf,
+            "groups": groups,
+        }
+        self.table = LossTable(losses, "rows", **form)
+        self._interval: Callable[..., tuple[float, float]] = functools.partial(
+            mean_interval, least=-math.inf, **form
+        )
         self.comparison = compare_lines(self.table, self.models)
         self.order = np.argsort(self.comparison.means, kind="stable").tolist()
-        self.intervals = [
-            mean_interval(of_model, online=same_items, bound=bound, groups=groups, least=-math.inf)
-            for of_model in losses
-        ]
         care = caution(len(splits), FEW_SPLITS)
-        self.notes += [self._of_groups] if groups is not None else []
+        if self.table.clusters is not None:
+            shares = self.table.clusters.shares
+            effective = 1 / float((shares**2).sum())
+            text = f"Items are in {len(shares)} groups, as many as {effective:.1f} groups of equal size."
+            self.notes.append(text)
         self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
 
     @property
@@ -113,7 +119,7 @@ class TaskComparison:
         """Models that do not differ significantly from the best one, by mean."""
         return [name for at in self.order[1:] if not self.comparison.worse(name := self.models[at])]
 
-    @cached_property
+    @functools.cached_property
     def first_shares(self) -> np.ndarray:
         """Return (K,) the share of resampled tables in which each model is the best; ties share a table."""
         table, rng = self.table, np.random.default_rng(0)
@@ -133,7 +139,7 @@ class TaskComparison:
         lowest = means <= means.min(axis=1, keepdims=True) + 1e-12
         return (lowest / lowest.sum(axis=1, keepdims=True)).mean(axis=0)
 
-    @cached_property
+    @functools.cached_property
     def sets(self) -> list[list[int]]:
         """The largest sets of models, in the order of their means, of which no pair differs significantly."""
         return alike_runs(self.order, self.comparison.corrected < SIGNIFICANCE)
@@ -146,7 +152,7 @@ class TaskComparison:
             p_value = math.nan if name == self.best else self.comparison.p_value(self.best, name)
             letters = [_letter(at) for at, members in enumerate(self.sets) if model in members]
             (mean,) = self._signed(float(self.comparison.means[model]))
-            interval = self._signed(*self.intervals[model])
+            interval = self._signed(*self._interval(self.table.methods[model]))
             if self.binary:
                 interval = np.clip(interval, 0.0, 1.0).tolist()
             ends = (math.nan, math.nan) if name == self.best else gap.interval(self.comparison.pairs)
@@ -240,12 +246,6 @@ class TaskComparison:
         number = f"{int(float(f'{items:.2g}')):,}"
         return f"{text}; with {number} more items{kind} {self.amount(smaller)} could be."
 
-    @property
-    def _of_groups(self) -> str:
-        assert self.table.clusters is not None
-        number, effective = len(self.table.clusters.shares), 1 / float((self.table.clusters.shares**2).sum())
-        return f"Items are in {number} groups, as many as {effective:.1f} groups of equal size."
-
 
 def _round_below(value: float) -> float:
     """Return the largest 1, 2 or 5 times a power of 10 that is at most two thirds of a value."""
@@ -274,14 +274,15 @@ class ModelRank(NamedTuple):
 
 
 class OutcomeAnswer:
-    """The answer of all tasks: ``sentences`` first, then ``notes``. ranking: None for one task.
+    """The answer of all tasks: ``sentences`` first, then ``notes``.
 
-    ranks: of the models over the tasks, the best first; empty without a ranking.
+    models, pairs: rows of all tasks. ranks: of the models over the tasks, the best first; empty for one task.
     """
 
     def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str]):
-        self.tasks, self.ranking = list(tasks), None
-        self.ranks: list[ModelRank] = []
+        self.tasks, self.ranks = list(tasks), list[ModelRank]()
+        self.models = [row for task in tasks for row in task.rows()]
+        self.pairs = [row for task in tasks for row in task.pairs()]
         if len(tasks) == 1:
             self.sentences, self.notes = tasks[0].sentences, [*tasks[0].notes, *notes]
             return
@@ -290,32 +291,20 @@ class OutcomeAnswer:
             for note in task.notes:
                 of_note.setdefault(note, []).append(task.name)
         self.notes = [f"{listed(names)}: {note}" for note, names in of_note.items()] + list(notes)
-        models = list(dict.fromkeys(name for task in tasks for name in task.models))
-        losses = {
-            (task.name, name): float(mean)
-            for task in tasks
-            for name, mean in zip(task.models, task.comparison.means, strict=True)
-        }
-        self.ranking = rank(losses, ([task.name for task in tasks], models), False, "")
+        means = {(row.task, row.model): row.mean for row in self.models}
+        names = [task.name for task in tasks], list(dict.fromkeys(row.model for row in self.models))
+        ranking = rank(means, names, tasks[0].sign < 0, "")
         self.sentences = [self._wins()]
-        if self.ranking is not None:
-            self.ranking = replace(self.ranking, nouns=("task", "model"))
-            self.ranks = self._ranks(self.ranking)
+        if ranking is not None:
+            ranking = replace(ranking, nouns=("task", "model"))
+            self.ranks = self._ranks(ranking)
             order = listed([f"{row.model} {row.mean_rank:.2f}" for row in self.ranks], 6)
-            number = len(self.ranking.datasets)
-            self.sentences.insert(0, f"Mean ranks over {number} tasks: {order}. {self.ranking.sentence}")
-            self.notes += [self.ranking.missing] if self.ranking.missing else []
-
-    @cached_property
-    def models(self) -> list[Model]:
-        return [row for task in self.tasks for row in task.rows()]
-
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        return [row for task in self.tasks for row in task.pairs()]
+            ranks = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
+            self.sentences.insert(0, ranks)
+            self.notes += [ranking.missing] if ranking.missing else []
 
     @property
-    def tables(self) -> dict[str, Sequence[Model] | Sequence[Pair] | Sequence[ModelRank]]:
+    def tables(self) -> dict[str, Sequence[Any]]:
         """The rows of the tables by name; no ranks for one task."""
         ranks = {"ranks": self.ranks} if self.ranks else {}
         return {"models": self.models, "pairs": self.pairs, **ranks}
@@ -344,7 +333,11 @@ class OutcomeAnswer:
         best = "; ".join(f"{name} on {listed(wins[name])}" for name in order[:4])
         rest = f"; {counted(len(order) - 4, 'other model')} on the other tasks" if len(order) > 4 else ""
         clear = sum(not task.alike for task in self.tasks)
-        return (
+        stated = sorted(n for task in self.tasks if math.isfinite(n := task.comparison.detectable))
+        power = " to ".join(dict.fromkeys(map(self.tasks[0].amount, stated[:1] + stated[-1:])))
+        text = (
             f"Best mean: {best}{rest}. On {clear} of {len(self.tasks)} tasks the best model is better than "
-            "all others (5 % for each task)."
         )
+        text += "all others (5 % for each task)."
+        detected = f" Differences of {power}, by task, would probably have been detected (80 % power)."
+        return text + detected * bool(stated)
