@@ -1,4 +1,4 @@
-"""Distributions of synthetic data: concepts, data with a shifted test part, and many classes.
+"""Distributions of synthetic data: concepts, and data with a shifted test part.
 
 Concepts have no noise: a rule on the features determines the class, so the Bayes error is 0. They are those
 of Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. A generator
@@ -24,11 +24,6 @@ def at_least(
     return np.hstack([X, _booleans(rest, n, irrelevant)]), y
 
 
-def at_least_probability(X: np.ndarray, d: int = 5, k: int = 3, irrelevant: int = 0) -> np.ndarray:
-    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1."""
-    return _certain(np.asarray(X)[:, :d].sum(axis=1) >= k)
-
-
 def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return n examples of six boolean features: C1 if five or six are 1, C2 three or four, C3 two, C4 one.
 
@@ -38,11 +33,6 @@ def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.n
     codes = relevant.integers(1, 2**6, size=n)
     X = (codes[:, None] >> np.arange(6) & 1).astype(np.float64)
     return np.hstack([X, _booleans(rest, n, irrelevant)]), _counted_class(X)
-
-
-def counted_probability(X: np.ndarray, irrelevant: int = 0) -> np.ndarray:
-    """Return (n, 4) true probabilities of C1 to C4: 0 or 1."""
-    return (_counted_class(np.asarray(X)[:, :6])[:, None] == ["C1", "C2", "C3", "C4"]).astype(np.float64)
 
 
 def half_cube(
@@ -58,13 +48,6 @@ def half_cube(
     return np.hstack([X, rest.random((n, irrelevant))]), np.where(X.sum(axis=1) > threshold, "pos", "neg")
 
 
-def half_cube_probability(
-    X: np.ndarray, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
-) -> np.ndarray:
-    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1."""
-    return _certain(np.asarray(X)[:, :d].sum(axis=1) > threshold)
-
-
 def arcs(
     n: int, rng: np.random.Generator, classes: int = 4, irrelevant: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -78,13 +61,6 @@ def arcs(
     return np.hstack([X, rest.random((n, irrelevant))]), np.floor(angle * classes).astype(np.int64) + 1
 
 
-def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np.ndarray:
-    """Return (n, classes) true probabilities: 0 or 1; points off the circle by their direction."""
-    x, y = np.asarray(X)[:, 0] - 0.5, np.asarray(X)[:, 1] - 0.5
-    arc = np.floor(np.arctan2(y, x) / (2 * np.pi) % 1 * classes).astype(np.int64)
-    return np.eye(classes)[np.minimum(arc, classes - 1)]
-
-
 def taught_circle(
     n: int, rng: np.random.Generator, taught: float = 1.0, noise: float = 0.3
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -96,14 +72,6 @@ def taught_circle(
     X = np.column_stack([rng.random((n, 2)), rng.random(n) < taught])
     wrong = (rng.random(n) < noise) & (X[:, 2] == 0)
     return X, np.where(_in_circle(X) != wrong, "pos", "neg")
-
-
-def taught_circle_probability(X: np.ndarray, taught: float = 1.0, noise: float = 0.3) -> np.ndarray:
-    """Return (n, 2) true probabilities of ``neg`` and ``pos``."""
-    X = np.asarray(X, dtype=np.float64)
-    wrong = np.where(X[:, 2] == 0, noise, 0.0)
-    inside = np.where(_in_circle(X), 1.0 - wrong, wrong)
-    return np.column_stack([1.0 - inside, inside])
 
 
 def _in_circle(X: np.ndarray) -> np.ndarray:
@@ -120,13 +88,6 @@ def six_examples(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarr
     return np.array(_SIX, dtype=np.float64)[rows], np.where(rows < 3, "pos", "neg")
 
 
-def six_examples_probability(X: np.ndarray) -> np.ndarray:
-    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1; 1/2 for any other point."""
-    same = (np.asarray(X)[:, None, :] == np.array(_SIX)).all(axis=2)
-    is_example = same.any(axis=1, keepdims=True)
-    return np.where(is_example, _certain(same[:, :3].any(axis=1)), 0.5)
-
-
 def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Return n points of d standard normal features with random classes 1 and 2.
 
@@ -136,11 +97,6 @@ def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarr
     return rng.standard_normal((n, d)), rng.integers(1, 3, size=n)
 
 
-def coin_tosses_probability(X: np.ndarray, d: int = 10) -> np.ndarray:
-    """Return (n, 2) true probabilities: 1/2 each."""
-    return np.full((len(X), 2), 0.5)
-
-
 def _booleans(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     return rng.integers(0, 2, size=(n, d)).astype(np.float64)
 
@@ -148,10 +104,6 @@ def _booleans(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 def _counted_class(X: np.ndarray) -> np.ndarray:
     counts = X.sum(axis=1)
     return np.select([counts >= 5, counts >= 3, counts >= 2], ["C1", "C2", "C3"], "C4")
-
-
-def _certain(positive: np.ndarray) -> np.ndarray:
-    return np.column_stack([~positive, positive]).astype(np.float64)
 
 
 def covariate_shift(n: int, rng: np.random.Generator, d: int = 2, shift: float = 1.0):
@@ -166,60 +118,8 @@ def covariate_shift(n: int, rng: np.random.Generator, d: int = 2, shift: float =
     return X, (X[:, 1] + noise > 0).astype(np.int64) + 1
 
 
-def covariate_shift_probability(X: np.ndarray, d: int = 2, shift: float = 1.0) -> np.ndarray:
-    """Return (n, 2) true probabilities of classes 1 and 2."""
-    from scipy.special import ndtr
-
-    X = np.asarray(X, dtype=np.float64)
-    standard = X[:, 1] * np.exp(1.0 - X[:, 0])
-    return np.column_stack([ndtr(-standard), ndtr(standard)])
-
-
 def covariate_shift_bayes_error(d: int = 2, shift: float = 1.0) -> float:
     """Return the mean of arctan(exp(x1 - 1)) / pi over x1 ~ N(shift, 1), by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     values = np.arctan(np.exp(nodes + shift - 1.0)) / math.pi
     return float(weights @ values / weights.sum())
-
-
-LINE = 5  # classes of one line
-SPACINGS = (1.0, 2.0, 4.0)  # of the classes of a line, in standard deviations; lines take turns
-APART = 20.0  # distance of the lines
-
-
-def many_classes(n: int, rng: np.random.Generator, classes: int = 20) -> tuple[np.ndarray, np.ndarray]:
-    """Return X (n, 3) and equally likely classes 1, 2, ...: unit Gaussians around their centres.
-
-    Five classes have centres on a line along the first feature, with a distance of 1, 2 or 4. The lines are
-    far from each other in the other two features.
-    """
-    codes = rng.integers(0, classes, n)
-    return _centres(classes)[codes] + rng.standard_normal((n, 3)), codes + 1
-
-
-def many_classes_probability(X: np.ndarray, classes: int = 20) -> np.ndarray:
-    """Return (n, classes) true probabilities."""
-    from scipy.special import softmax
-
-    X, centres = np.asarray(X, dtype=np.float64), _centres(classes)
-    return softmax(X @ centres.T - 0.5 * (centres**2).sum(axis=1), axis=1)
-
-
-def many_classes_bayes_error(classes: int = 20) -> float:
-    """Return the error of the nearest centre: 2 Phi(-spacing / 2) inside a line, half of it at its ends."""
-    from scipy.special import ndtr
-
-    wrong = 0.0
-    for line in range(-(-classes // LINE)):
-        of_line = min(LINE, classes - LINE * line)
-        wrong += 2 * (of_line - 1) * float(ndtr(-SPACINGS[line % len(SPACINGS)] / 2))
-    return wrong / classes
-
-
-def _centres(classes: int) -> np.ndarray:
-    """Return (classes, 3) centres."""
-    code = np.arange(classes)
-    line, position = code // LINE, code % LINE
-    width = math.isqrt(int(line[-1])) + 1
-    spacing = np.array(SPACINGS)[line % len(SPACINGS)]
-    return np.column_stack([spacing * (position - 2), APART * (line % width), APART * (line // width)])

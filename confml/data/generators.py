@@ -4,6 +4,7 @@ Every example is drawn independently: first its class, then its features. ``baye
 true probability of each class at a point; ``bayes_error`` is the lowest error of any classifier.
 """
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -30,7 +31,8 @@ class Generator:
     """A distribution of examples.
 
     make(n, rng, **parameters) -> X (n, d), y (n,).
-    classes: the labels, in the order of the columns of bayes_probability(X, **parameters) -> (n, c).
+    classes: the labels, in the order of the columns of bayes_probability(X, **parameters) -> (n, c), which
+    distributions in the plane have.
     bayes_error(**parameters) -> fraction.
     parameters: those of ``make``, with its defaults. default_n: default number of examples. of_training:
     values of parameters in the training part if there is a test part, which has the given values.
@@ -38,7 +40,7 @@ class Generator:
 
     about: str
     make: Callable[..., tuple[np.ndarray, np.ndarray]]
-    bayes_probability: Callable[..., np.ndarray]
+    bayes_probability: Callable[..., np.ndarray] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     classes: tuple[int | str, ...] = (1, 2)
     bayes_error: Callable[..., float] = lambda **parameters: 0.0
@@ -97,14 +99,15 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
 def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarray] | None:
     """Return a function of the true class probabilities, (n, d) -> (n, c) in the order of the classes.
 
-    They are known for synthetic data and for Ripley's data set; None for other data sets.
+    None where they are not known: they are for distributions in the plane, and for Ripley's data set.
     """
     if spec.get("generate") is None:
         is_ripley = str(spec.get("card") or spec.get("name")) == "ripley-synth"
         return ripley_probability if is_ripley else None
     generator, given = _checked(spec)
     parameters = {name: value for name, value in given.items() if name in generator.parameters}
-    return lambda X: generator.bayes_probability(X, **parameters)
+    probability = generator.bayes_probability
+    return None if probability is None else functools.partial(probability, **parameters)
 
 
 def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
@@ -303,7 +306,6 @@ GENERATORS: Mapping[str, Generator] = {
             "shift": Number("mean of the first feature in the test part; 0 in the training part", low=-10),
         },
         make=concepts.covariate_shift,
-        bayes_probability=concepts.covariate_shift_probability,
         bayes_error=concepts.covariate_shift_bayes_error,
         of_training={"shift": 0.0},
     ),
@@ -315,16 +317,6 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_probability=two_gaussians_probability,
         bayes_error=two_gaussians_bayes_error,
         of_training={"prior": 0.1},
-    ),
-    "many-classes": Generator(
-        about="many classes in three dimensions, hard, medium and easy ones in turn (Bayes error in closed"
-        " form)",
-        parameters={"classes": Integer("number of classes", low=2)},
-        classes=tuple(range(1, 21)),
-        make=concepts.many_classes,
-        bayes_probability=concepts.many_classes_probability,
-        bayes_error=concepts.many_classes_bayes_error,
-        default_n=1000,
     ),
     "unit-square": Generator(
         about="points in the unit square, positive inside a figure and negative outside (Bayes error 0)",
@@ -348,7 +340,6 @@ GENERATORS: Mapping[str, Generator] = {
         },
         classes=BOOLEAN,
         make=concepts.taught_circle,
-        bayes_probability=concepts.taught_circle_probability,
         bayes_error=lambda taught=1.0, noise=0.3: (1 - taught) * noise,
         default_n=500,
         of_training={"taught": 0.2},
@@ -362,7 +353,6 @@ GENERATORS: Mapping[str, Generator] = {
         },
         classes=BOOLEAN,
         make=concepts.at_least,
-        bayes_probability=concepts.at_least_probability,
         default_n=20,
     ),
     "counted": Generator(
@@ -370,7 +360,6 @@ GENERATORS: Mapping[str, Generator] = {
         parameters={"irrelevant": IRRELEVANT},
         classes=("C1", "C2", "C3", "C4"),
         make=concepts.counted,
-        bayes_probability=concepts.counted_probability,
     ),
     "half-cube": Generator(
         about="points in the unit cube, positive on one side of a plane (Bayes error 0)",
@@ -381,7 +370,6 @@ GENERATORS: Mapping[str, Generator] = {
         },
         classes=BOOLEAN,
         make=concepts.half_cube,
-        bayes_probability=concepts.half_cube_probability,
         default_n=100,
     ),
     "arcs": Generator(
@@ -389,20 +377,17 @@ GENERATORS: Mapping[str, Generator] = {
         parameters={"classes": Integer("number of arcs", low=2), "irrelevant": IRRELEVANT},
         classes=(1, 2, 3, 4),
         make=concepts.arcs,
-        bayes_probability=concepts.arcs_probability,
     ),
     "six-examples": Generator(
         about="six examples of four boolean features that are not linearly separable (Bayes error 0)",
         classes=BOOLEAN,
         make=concepts.six_examples,
-        bayes_probability=concepts.six_examples_probability,
         default_n=60,
     ),
     "coin-tosses": Generator(
         about="normal features and two classes that are independent of them (Bayes error 1/2)",
         parameters={"d": Integer("number of features", low=1)},
         make=concepts.coin_tosses,
-        bayes_probability=concepts.coin_tosses_probability,
         bayes_error=lambda d=10: 0.5,
         default_n=20,
     ),

@@ -18,7 +18,6 @@ from confml.errors import DataError, in_quotes
 SPLIT_COLUMNS = ("repeat", "fold")
 NUMBERS = ("line", "row")
 PARTS = ("train", "test")
-DRAW_COLUMN = "draw"
 # Decimals that were cut off: the sum of a row may differ from 1 by this, and the row is divided by it.
 SUM_TOLERANCE = 0.005
 
@@ -30,10 +29,9 @@ class ProbabilityTable:
     """Class probabilities for rows of a data set.
 
     path: the file. classes: (c,) labels, sorted. probabilities: (r, c), one row per line of the file.
-    lines: (r,) line of the file. places: for each (repeat, fold) of the file the row of ``probabilities``, or
-    of ``draws``, for each of the n rows of the data set, -1 for none; None stands for every repeat, or fold.
-    names: (n,) text that identifies a row of the data set in messages. draws: (q, s) the rows of
-    ``probabilities`` that are the s draws of a row of the data set; None for one line per row.
+    lines: (r,) line of the file. places: for each (repeat, fold) of the file the row of ``probabilities`` for
+    each of the n rows of the data set, -1 for none; None stands for every repeat, or fold. names: (n,) text
+    that identifies a row of the data set in messages.
     """
 
     path: Path
@@ -42,7 +40,6 @@ class ProbabilityTable:
     lines: np.ndarray
     places: Mapping[SplitKey, np.ndarray]
     names: Sequence[str]
-    draws: np.ndarray | None = None
 
     def at(self, repeat: int | None, fold: int | None) -> np.ndarray:
         """Return (n,) the row of ``probabilities`` for each row of the data set in one split, -1 for none."""
@@ -69,8 +66,6 @@ class ProbabilityTable:
         """SHA-256 (hex) of the probabilities and of the rows that they belong to."""
         digest = hashlib.sha256(repr(self.classes.tolist()).encode())
         digest.update(np.ascontiguousarray(self.probabilities, dtype="<f8").data)
-        if self.draws is not None:
-            digest.update(np.ascontiguousarray(self.draws, dtype="<i8").data)
         for key, positions in sorted(self.places.items(), key=repr):
             digest.update(repr(key).encode())
             digest.update(np.ascontiguousarray(positions, dtype="<i8").data)
@@ -78,7 +73,7 @@ class ProbabilityTable:
 
 
 def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = False) -> ProbabilityTable:
-    """Read a table file with one line per row of a data set, or per row and ``draw``, and a column per class.
+    """Read a table file with one line per row of a data set, and a column per class.
 
     A class column is called as the class, or ``prob[<class>]``. The rows are identified by the id columns of
     the data set, else by ``line`` (of the data file), else by ``row`` (from 0, as in ``regions/``). A column
@@ -91,10 +86,8 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
     columns = _class_columns(table, data, labels)
     keys = _key_columns(table, data)
     row_of = _rows_by_key(table, data, keys, fixed_split)
-    has_draws = DRAW_COLUMN in table and DRAW_COLUMN not in labels
     repeats, folds = (_numbers(table, name) for name in SPLIT_COLUMNS)
     positions: dict[SplitKey, np.ndarray] = {}
-    lines_of: list[list[int]] = []
     for at, key in enumerate(zip(*(table.fields(name) for name in keys), strict=True)):
         key = (*key[:-1], str(int(key[-1]))) if keys[-1] in NUMBERS and key[-1].isdecimal() else key
         if "part" in keys and key[0] not in PARTS:
@@ -105,26 +98,18 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
             message = f"the data set '{data.name}' has no row with {_shown(keys, key)}"
             raise DataError(message, where=table.where(at, keys[-1]), hint="remove the line, or correct it")
         of_split = positions.setdefault((repeats[at], folds[at]), np.full(len(data), -1))
-        if of_split[row] < 0:
-            of_split[row] = len(lines_of)
-            lines_of.append([at])
-        elif has_draws:
-            lines_of[of_split[row]].append(at)
-        else:
-            first = table.lines[lines_of[of_split[row]][0]]
+        if of_split[row] >= 0:
             raise DataError(
-                f"{_shown(keys, key)} is listed twice, first on {table.unit} {first}",
+                f"{_shown(keys, key)} is listed twice, first on {table.unit} {table.lines[of_split[row]]}",
                 where=table.where(at, keys[-1]),
-                hint="remove one of the lines; probabilities per split need the columns repeat or fold, and "
-                "draws of a posterior the column draw",
+                hint="remove one of the lines; probabilities per split need the columns repeat or fold",
             )
+        of_split[row] = at
     names = [f"row {row}" for row in range(len(data))]
     for key, row in row_of.items():
         names[row] = _shown(keys, key)
-    draws = _draws(table, lines_of) if has_draws else None
-    return ProbabilityTable(
-        table.path, data.classes, _probabilities(table, columns), table.lines, positions, names, draws
-    )
+    probabilities = _probabilities(table, columns)
+    return ProbabilityTable(table.path, data.classes, probabilities, table.lines, positions, names)
 
 
 # ---- columns
@@ -133,7 +118,7 @@ def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = Fals
 def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> list[str]:
     """Return the column of each class; raise DataError for columns that are missing or unknown."""
     by_label = {label: next((c for c in (label, f"prob[{label}]") if c in table), None) for label in labels}
-    others = {*SPLIT_COLUMNS, *NUMBERS, "part", DRAW_COLUMN, *data.id_columns, *by_label.values()}
+    others = {*SPLIT_COLUMNS, *NUMBERS, "part", *data.id_columns, *by_label.values()}
     missing = [label for label, column in by_label.items() if column is None]
     extra = [name for name in table.names if name not in others]
     where = f"{table.path}, line 1"
@@ -198,21 +183,6 @@ def _numbers(table: TextTable, name: str) -> list[int] | list[None]:
         message = f"{name} must be a whole number from 0, got '{short(texts[wrong])}'"
         raise DataError(message, where=table.where(wrong, name))
     return list(map(int, texts))
-
-
-def _draws(table: TextTable, lines_of: Sequence[Sequence[int]]) -> np.ndarray:
-    """Return (q, s) lines in the order of the draws; every row needs the same draws, each once."""
-    names = table.fields(DRAW_COLUMN)
-    ordered = [sorted(lines, key=lambda at: (len(names[at]), names[at])) for lines in lines_of]
-    expected = list(dict.fromkeys(names[at] for at in ordered[0])) if ordered else []
-    for lines in ordered:
-        if [names[at] for at in lines] != expected:
-            raise DataError(
-                f"a row has {len(lines)} draws, expected each of the same {len(expected)} draws once",
-                where=table.where(lines[-1], DRAW_COLUMN),
-                hint="write one line for each row and draw, for example with draws 0 to 99",
-            )
-    return np.array(ordered, dtype=np.int64).reshape(len(ordered), len(expected))
 
 
 # ---- values

@@ -1,6 +1,5 @@
 """`external`: class probabilities that another program computed, from a file."""
 
-import warnings
 from typing import Self
 
 import numpy as np
@@ -8,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
-from confml.measures.posterior import DRAW_METRICS, Summary, draw_metrics, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.plugins.parameters import FilePath
@@ -18,7 +16,7 @@ class External(Method):
     """Class probabilities from a file, computed by another program.
 
     Nothing is fitted. The file is a table (CSV, Parquet or Excel) with one line per row of the data set, in
-    any order, or one line per row and draw of a posterior, and these columns:
+    any order, and these columns:
 
     - one per class, called as the class or ``prob[<class>]``: probabilities that sum to 1 per line (a sum
       within 0.005 of 1 is taken for rounding, and the line is divided by it);
@@ -26,17 +24,14 @@ class External(Method):
       the number of the row from 0 as in ``regions/``. If the data set has a training and a test file, a
       column ``part`` holds train or test; without it, under fixed-split, all lines are of the test part;
     - optionally ``repeat`` and ``fold``, counted from 0, if each split of the protocol has probabilities of
-      its own;
-    - optionally ``draw``: each row of the data set has one line for each draw, with the same draws for every
-      row. The views are then those of `Samples`: reject, envelope, posterior and exceedance (of 1/2), with
-      Monte Carlo errors of independent draws.
+      its own.
 
     Every test row of every split needs a line. With ``conformal: split`` every training row needs one too:
     the whole training part of a split is the calibration part. The p-values are valid if the other program
     has not used these rows. Use out-of-fold probabilities, for example, or a data set with only rows that the
     program has not seen. Steps and noise on features do not change the probabilities.
 
-    The view is ``probability`` without draws. The largest probability decides the label, the first class for
+    The view is ``probability``. The largest probability decides the label, the first class for
     ties. A cell is computed again when the probabilities of the file change; the manifest has the SHA-256 of
     the file.
     """
@@ -48,8 +43,6 @@ class External(Method):
     parameters = {
         "probabilities": FilePath("table file with the class probabilities"),
     }
-
-    metrics = DRAW_METRICS
 
     def __init__(self, probabilities):
         self.probabilities = probabilities
@@ -75,36 +68,16 @@ class External(Method):
             )
         self.classes_ = self.table.classes
         self.places_ = self.table.at(*self.split)
-        for text in few_draws(self.table.draws.shape[1]) if self.table.draws is not None else ():
-            warnings.warn(f"external: {text}", UserWarning, stacklevel=2)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return ``probability``, or the views of draws, of rows of the data set. X: (n, 1) row numbers."""
-        probabilities = self._found(X)
-        if probabilities.ndim == 3:
-            return posterior_views(self.classes_, Summary.of_draws(probabilities))
-        return {"probability": Prediction(self.classes_, probabilities, "probability")}
+        """Return ``probability`` of rows of the data set. X: (n, 1) row numbers."""
+        return {"probability": Prediction(self.classes_, self.predict_proba(X), "probability")}
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the probabilities (n, c) of rows of the data set, the mean of draws. X: (n, 1) rows."""
-        probabilities = self._found(X)
-        return probabilities.mean(axis=0) if probabilities.ndim == 3 else probabilities
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        """``effective_draws`` and ``share_error`` of draws."""
-        if self.table is None or self.table.draws is None:
-            return {}
-        return draw_metrics(self.table.draws.shape[1])
-
-    def _found(self, X) -> np.ndarray:
-        """Return the probabilities (n, c), or (s, n, c) of draws."""
+        """Return the probabilities (n, c) of rows of the data set. X: (n, 1) row numbers."""
         check_is_fitted(self)
         assert self.table is not None  # `fit` checks it
         rows = np.asarray(X)[:, 0].astype(np.int64)
         self.table.check_rows(rows, *self.split, "rows")
-        positions = self.places_[rows]
-        if self.table.draws is not None:
-            return self.table.probabilities[self.table.draws[positions].T]
-        return self.table.probabilities[positions]
+        return self.table.probabilities[self.places_[rows]]

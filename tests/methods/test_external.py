@@ -17,7 +17,6 @@ from confml.config import make_config
 from confml.data import load
 from confml.data.probability_table import read_probabilities
 from confml.errors import ConfigError, DataError
-from confml.methods.external import External
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import outer_splits, split_rows
 
@@ -286,51 +285,3 @@ def test_no_predictions_of_new_rows(rows):
 
     with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
         fit_model(config(folder, [EXTERNAL]), Choice())
-
-
-def draws_of(p, s=60, seed=1):
-    rng = np.random.default_rng(seed)
-    return rng.beta(4 * p + 0.1, 4 * (1 - p) + 0.1, (s, len(p)))
-
-
-def test_draws_of_a_posterior_have_its_views(rows):
-    from reference.posterior import summary_of_draws
-
-    folder, p, _ = rows
-    draws = draws_of(p)
-    lines = [[who, s, 1 - q, q] for s, draw in enumerate(draws) for who, q in zip(IDS, draw, strict=True)]
-    lines = [lines[at] for at in np.random.default_rng(2).permutation(len(lines))]  # lines have any order
-    path = write(folder / "p.csv", ["who", "draw", "no", "yes"], lines)
-    table = read_probabilities(path, data_of(folder))
-    model = External(str(path)).use_table(table, None, None).fit(np.arange(60)[:, None], np.zeros(60))
-    views = model.confident_predict(np.arange(60)[:, None])
-    both = np.stack([1 - draws, draws], axis=2)
-    mean, sd, envelope, exceedance, _ = summary_of_draws(both.tolist(), [1.0] * 60, 0.5)
-    np.testing.assert_allclose(views["reject"].scores, mean, atol=1e-12)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, atol=1e-12)
-    np.testing.assert_allclose(views["envelope"].scores, envelope, atol=1e-11)
-    np.testing.assert_allclose(views["exceedance"].scores, exceedance, atol=1e-11)
-    np.testing.assert_allclose(model.predict_proba(np.arange(60)[:, None]), mean, atol=1e-12)
-    assert model.fit_metrics_["effective_draws"] == 60
-    method = {"name": "external", "probabilities": str(path)}
-    conformal = {**method, "conformal": {"kind": "split", "view": "exceedance"}, "label": "conformal"}
-    dataset = {"name": "data", "csv": str(folder / "data.csv"), "label": "y", "id": ["who"]}
-    values = {"datasets": [dataset], "methods": [method, conformal], "protocol": "holdout", "figures": []}
-    found = confml.run(values, out=folder / "out", jobs=1, engine="serial")
-    assert set(found.metrics["view"]) >= {"reject", "envelope", "exceedance", "p-value"}
-
-
-def test_wrong_draws_are_errors(rows):
-    folder, p, _ = rows
-    lines = [[who, s, 0.5, 0.5] for s in range(3) for who in IDS]
-    data = data_of(folder)
-    for broken, reason in (
-        (lines[:-1], "a row has 2 draws, expected each of the same 3 draws once"),
-        ([*lines, lines[4]], "a row has 4 draws, expected each of the same 3 draws once"),
-    ):
-        path = write(folder / "p.csv", ["who", "draw", "no", "yes"], broken)
-        with pytest.raises(DataError, match=reason):
-            read_probabilities(path, data)
-    table = read_probabilities(write(folder / "p.csv", ["who", "draw", "no", "yes"], lines), data)
-    with pytest.warns(UserWarning, match="3 effective draws"):
-        External("p.csv").use_table(table, None, None).fit(np.arange(60)[:, None], np.zeros(60))
