@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,10 +120,8 @@ class _Fit:
         steps = steps_for(config, self.data)
         if missing == "mean" and not any(imputes(name) for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
+        first = {**params, **(grid[0] if grid else {})}
         self.context = TaskContext(
-            run_folder=Path(),
-            work_folder=Path(),
-            data_file=Path(),
             checksum=self.data.checksum,
             protocol=config.protocol,
             split=_PLACE,
@@ -136,10 +133,8 @@ class _Fit:
             costs=config.costs,
         )
         if choice.saved:
-            check_saving(
-                entry.name, {**params, **(grid[0] if grid else {})}, steps, choice.trust, self.data.X.shape[1]
-            )
-        warm_method(self.context, self.data, self.rows, {**params, **(grid[0] if grid else {})}, say)
+            check_saving(entry.name, first, steps, choice.trust, self.data.X.shape[1])
+        warm_method(self.context, self.data, self.rows, first, say)
         key = wrapper_of(params)
         if grid and key is not None:
             inner = inner_settings(config, entry)
@@ -147,10 +142,9 @@ class _Fit:
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
         self.selected = tuple(name for name in entry.tune if name not in choice.params) if grid else ()
+        apart = (self.rows, self.rows[:0])
         if len(self.selection_rows):  # the rows that the method is fitted to are only transformed
             apart = (self.selection_rows, np.setdiff1d(self.rows, self.selection_rows))
-        else:
-            apart = (self.rows, self.rows[:0])
         if form_of_rows(self.data, entry.name, [params], steps, config.noise_values) == "dense":
             self.data.require_dense()
         self.parts = SplitData(self.context, self.data, *apart, grid=[params])
