@@ -8,7 +8,6 @@ from confml._json import from_json, to_json
 from confml.config import Config
 from confml.errors import ConfigError
 from confml.predictions.training import Choice, chosen_dataset
-from confml.report.answers.advice import TITLES
 
 
 def recommended(
@@ -32,7 +31,7 @@ def recommended(
     for entry, swept in variants:
         params = from_json(to_json({**entry.given, **swept}))
         if method is not None and (entry.name, params) == (method["name"], method["params"]):
-            say(f"method: {label}, which the run in {folder} recommends for the {TITLES[advice['aim']]}")
+            say(f"method: {label}, which the run in {folder} recommends for the {answer['title']}")
             only_method = config.model_copy(update={"methods": (entry,)})
             view = choice.view or method["view"]
             return only_method, replace(choice, params={**swept, **choice.params}, view=view)
