@@ -1,4 +1,4 @@
-"""The page of all kinds of figures, with pictures of real runs.
+"""All kinds of figures, with pictures of real runs.
 
 A kind is shown by a figure of ``results/reference``, or by those of ``make gallery`` (``results/gallery``) if
 they have been drawn. The sentences for papers are in ``docs/gallery.yaml``.
@@ -42,12 +42,12 @@ class Drawn(NamedTuple):
 
 
 def gallery_page(kinds: Mapping[str, list[str]]) -> str:
-    """Return the page as Markdown. kinds: lines on each kind of figure, by its name."""
+    """Return the figures as Markdown. kinds: lines on each kind of figure, by its name."""
     drawn = _drawn(kinds)
     entries, sentences = _entries(), yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
     lines = [_INTRO, *_thumbnails(sorted(kinds), drawn)]
     for kind in sorted(kinds):
-        lines += [f"## {kind}", "", *kinds[kind]]
+        lines += [f"## {kind} {{#figure-{kind}}}", "", *kinds[kind]]
         lines += [f"In a config: `figures: [{entries[kind]}]`.", ""] if kind in entries else []
         lines += [f"In a paper: {sentences[kind]}", ""] if kind in sentences else []
         for figure in drawn.get(kind, ()):
@@ -76,9 +76,8 @@ def _drawn(kinds: Iterable[str]) -> dict[str, list[Drawn]]:
 def _thumbnails(names: list[str], drawn: Mapping[str, list[Drawn]]) -> Iterator[str]:
     """Iterate over the lines of a block with one small picture for each kind, linked to its section."""
     yield '<div class="thumbnails" markdown>'
-    yield from (
-        f"[![{kind}]({FIGURES}/{drawn[kind][0].where}) {kind}](#{kind})" for kind in names if kind in drawn
-    )
+    for kind in filter(drawn.get, names):
+        yield f"[![{kind}]({FIGURES}/{drawn[kind][0].where}) {kind}](#figure-{kind})"
     yield from ("</div>", "")
 
 

@@ -161,6 +161,11 @@ def _metrics() -> str:
 
 
 def files_page() -> str:
+    """Return the files of a run with their columns, and the figures."""
+    return _joined("Files and figures of a run", [_files(), _figures()])
+
+
+def _files() -> str:
     """Return the files of a run with their columns, from the tables of the report."""
 
     def files(entry: Json) -> Iterator[str]:
@@ -182,7 +187,7 @@ def files_page() -> str:
     return _described("Files and columns", intro, "table", files, names=names)
 
 
-def figures_page() -> str:
+def _figures() -> str:
     """Return all kinds of figures with their options and pictures."""
     from confml.report.described import describe_all
 
@@ -319,7 +324,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/methods.md": methods_page,
     "reference/terms.md": terms_page,
     "reference/files.md": files_page,
-    "reference/figures.md": figures_page,
 }
 
 

@@ -46,7 +46,7 @@ def test_a_run_uses_method_step_and_section(environment, tmp_path):
 
 def test_describe_names_the_package(environment):
     assert "(method, confml-example 1.0, version 1)" in confml(environment, "describe", "nearest-mean")
-    assert "clip-range" in confml(environment, "methods")
+    assert "clip-range" in confml(environment, "describe")
 
 
 def test_the_page_shows_the_files_of_the_package():

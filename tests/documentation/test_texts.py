@@ -42,16 +42,27 @@ def test_links_lead_to_files(path):
         assert place.exists() or generated, target
 
 
-def test_every_page_is_in_the_navigation():
-    def names(entries):
-        for entry in entries:
-            one = next(iter(entry.values())) if isinstance(entry, dict) else entry
-            yield from names(one) if isinstance(one, list) else [one]
+def _listed(entries):
+    """Iterate over the pages of the navigation."""
+    for entry in entries:
+        page = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        yield from _listed(page) if isinstance(page, list) else [page]
 
-    listed = list(names(_config()["nav"]))
+
+def test_every_page_is_in_the_navigation():
+    listed = list(_listed(_config()["nav"]))
     site = ROOT / "docs" / "pages"
     written = {path.relative_to(site).as_posix() for path in site.rglob("*.md")}
     assert sorted(listed) == sorted({*written, *_generated()} - {"page.png"})
+
+
+def test_the_documentation_is_short():
+    """At most 30 pages, and 25,000 words besides outputs and measured tables, which programs write."""
+    written = [*(ROOT / "docs" / "pages").rglob("*.md"), ROOT / "docs" / "glossary.md"]
+    assert len(list(_listed(_config()["nav"]))) <= 30
+    programs = r"<!-- measured: (?!end).*?<!-- measured: end -->|^```(?:text|csv)\n.*?^```$"
+    texts = [re.sub(programs, "", text_of(path), flags=re.DOTALL | re.MULTILINE) for path in written]
+    assert sum(bool(re.search(r"\w", word)) for text in texts for word in text.split()) <= 25_000
 
 
 def test_nothing_is_loaded_from_a_network():
@@ -85,13 +96,12 @@ def test_reference_has_everything():
         assert f"<code>{key}</code>" in reference["reference/config.md"]
     for command in cli.commands:
         assert re.search(rf"^#+ confml {command}", reference["reference/commands.md"], re.MULTILINE)
-    page_of = {"method": "methods", "step": "methods", "figure": "figures"}
+    page_of = {"method": "methods", "step": "methods", "figure": "files"}
     page_of |= {"published-table": "config", "protocol": "config"}
     for kind, page in page_of.items():
         for name in known_types()[kind].names():
-            assert re.search(rf"^##+ {re.escape(name)}$", reference[f"reference/{page}.md"], re.MULTILINE), (
-                name
-            )
+            heading = rf"^##+ {re.escape(name)}(?: {{#.*}})?$"
+            assert re.search(heading, reference[f"reference/{page}.md"], re.MULTILINE), name
     for kind, page in {"metric": "terms", "view": "terms", "warning": "config"}.items():
         text = reference[f"reference/{page}.md"].replace("&#95;", "_")
         for name in known_types()[kind].names():
