@@ -1,5 +1,7 @@
 """The arena of other packages: entries that must agree, readers of data, and the tests of coverage."""
 
+import re
+import runpy
 import sys
 import warnings
 from fractions import Fraction
@@ -109,3 +111,10 @@ def test_a_refusal_is_a_loss_in_the_ranks(monkeypatch):
     ranks = ranks_of(values, "size").set_index("entry")
     assert ranks["mean_rank"].to_dict() == {"plain": 1.5, "small": 1.5}
     assert ranks["answered"].to_dict() == {"plain": 1.0, "small": 0.5}
+
+
+def test_aps_of_a_classifier_that_is_always_certain_has_the_coverage_of_the_classifier(capsys):
+    pytest.importorskip("mapie")
+    runpy.run_path(str(ARENA / "broken" / "mapie_aps.py"))
+    coverage, promised = map(float, re.findall(r"0\.\d+", capsys.readouterr().out))
+    assert abs(coverage - 0.8) < 0.01 and promised == 0.9
