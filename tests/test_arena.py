@@ -59,6 +59,19 @@ def test_packages_with_the_same_definition_give_the_same_sets(arena):
     }
 
 
+def test_every_entry_has_a_promise_or_probabilities(arena):
+    from tables import OTHERS, PROMISES
+
+    entries = {name.replace(",", "") for name in (*arena.SPLIT, *arena.WHOLE)}
+    without = {
+        name for name in entries if "venn" in name.lower() or "scikit" in name or name == "no calibration"
+    }
+    assert entries - without == {
+        name for name in PROMISES if name not in OTHERS.values() and "TCM" not in name
+    }
+    assert len(entries | set(PROMISES)) >= 20
+
+
 def test_a_package_that_refuses_two_classes_has_no_view(arena):
     answers, refused, _ = views(arena, load_breast_cancer)
     assert any("MAPIE APS: ValueError" in text for text in refused)

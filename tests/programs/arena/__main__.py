@@ -49,10 +49,15 @@ def config(folder: Path, names: list[str]) -> Path:
 def main() -> int:
     """Do the steps that are named, or all."""
     parser = argparse.ArgumentParser(prog="tests/programs/arena", description=__doc__.splitlines()[0])
-    parser.add_argument("steps", nargs="*", help="data, run, tables; all by default")
+    parser.add_argument(
+        "steps",
+        nargs="*",
+        help="data, run, tables (all by default), or report, tables of a run that has not finished",
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "arena", help="data and cells")
     parser.add_argument("--datasets", nargs="+", default=[], help="names of data sets")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "reference" / "arena")
+    parser.add_argument("--page", type=Path, help="write the page and its figures too")
     parser.add_argument("--jobs", help="worker processes")
     options = parser.parse_args()
     folder = options.folder.resolve()
@@ -71,10 +76,25 @@ def main() -> int:
         code = subprocess.run(command, cwd=HERE, env={**os.environ, **environment}).returncode
         if code not in (0, 1):  # 1: some cells failed, and the tables count them
             return code
+    if "report" in steps:  # of a run that has not finished
+        command = [
+            sys.executable,
+            "-m",
+            "confml",
+            "report",
+            str(folder / "run"),
+            "--allow-import",
+            "arena_methods",
+        ]
+        subprocess.run([*command, "--quiet"], cwd=HERE)
     if "tables" in steps:
         from tables import write_tables
 
         write_tables(folder / "run", options.out)
+        if options.page:
+            from page import write_page
+
+            write_page(options.out, options.page)
     return 0
 
 

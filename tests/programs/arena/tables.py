@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from confml import load_run
 from confml.measures.ranks import compare_ranks, holm
 
 LEVEL = 0.1  # of ranks and outcomes
@@ -23,8 +22,8 @@ PROMISES = {
     "MAPIE LAC": "split",
     "MAPIE APS": "split",
     "MAPIE RAPS": "split",
-    "MAPIE cross, mean": "rows",
-    "MAPIE cross, crossval": "rows",
+    "MAPIE cross mean": "rows",
+    "MAPIE cross crossval": "rows",
     "crepes": "smoothed",
     "crepes unsmoothed": "split",
     "crepes Mondrian": "class",
@@ -41,31 +40,28 @@ PROMISES = {
     "confml TCM-NN": "rows",
     "confml TCM-NN Mondrian": "class",
 }
-OTHERS = {  # methods without a base, by name and a text of their parameters: entry and view
-    ("tcm-nn", ""): ("confml TCM-NN", "p-value"),
-    ("tcm-nn", "mondrian"): ("confml TCM-NN Mondrian", "p-value"),
-    ("bayes-knn", ""): ("confml Bayesian k-NN", "reject"),
-    ("sklearn.ensemble.RandomForestClassifier", "samples"): ("confml samples", "reject"),
-    ("sklearn.linear_model.LogisticRegression", "best_of"): ("confml best-of", "p-value"),
+OTHERS = {  # methods without a base: their entries
+    "tcm-nn": "confml TCM-NN",
+    "bayes-knn": "confml Bayesian k-NN",
+    "sklearn.ensemble.RandomForestClassifier": "confml samples",
+    "sklearn.linear_model.LogisticRegression": "confml best-of",
 }
 KEY = ["entry", "base", "dataset"]
+VARIANTS, SPLITS = 9, 5  # of arena.yaml: methods with the bases of the sweep, and holdouts
 
 
 def with_entries(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a table of the report with entry and base; of sets only those of their own level."""
-    method, params, view = rows["method"], rows["params"].fillna(""), rows["view"].fillna("").astype(str)
-    rows = rows.assign(entry=view.str.replace(r" at [.\d]+$", "", regex=True), base="any")
-    is_arena = method == "arena_methods.Arena"
-    rows.loc[is_arena, "base"] = params[is_arena].str.removeprefix("base=")
-    for (name, text), (entry, wanted_view) in OTHERS.items():
-        chosen = (method == name) & (params.str.contains(text) if text else ~params.str.contains("mondrian"))
-        rows.loc[chosen, "entry"] = entry
-        rows = rows[~(chosen & (view != wanted_view) & (view != ""))]
-        method, params, view = (column.loc[rows.index] for column in (method, params, view))
+    view, params = rows["view"].fillna("").astype(str), rows["params"].fillna("")
+    is_arena = rows["method"] == "arena_methods.Arena"
+    alone = rows["method"].map(OTHERS) + params.str.contains("mondrian").map({True: " Mondrian", False: ""})
+    entry = view.str.replace(r" at [.\d]+$", "", regex=True).where(is_arena, alone)
     at = pd.to_numeric(view.str.extract(r" at ([.\d]+)$")[0])
-    return rows[
-        at.isna() | ("level" not in rows) | rows.get("level", at).isna() | (at == rows.get("level", at))
-    ]
+    rows = rows.assign(
+        entry=entry.str.replace(", ", " "), base=params.str.removeprefix("base=").where(is_arena, "any")
+    )
+    first_view = is_arena | view.isin(["p-value", "reject", ""])
+    return rows[first_view & (at.isna() | rows["level"].isna() | (at == rows["level"]))]
 
 
 def p_value(misses: np.ndarray, tested: int, calibration: float, level: float, promise: str) -> float:
@@ -87,15 +83,14 @@ def p_value(misses: np.ndarray, tested: int, calibration: float, level: float, p
 def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each entry, base, data set and level: coverage, size, outcome and more."""
     rows = classes.drop_duplicates(["dataset", "class"]).groupby("dataset")["rows"].sum()
-    splits = metrics["split"].nunique()
-    tested = (rows / splits).round().astype(int)
+    tested = (rows / SPLITS).round().astype(int)
     sizes = metrics[metrics["metric"] == "calibration_rows"].groupby("dataset")["value"].first()
     values = metrics[metrics["metric"].isin(["coverage", "mean_region_size"])]
     table = values.pivot_table(index=[*KEY, "level", "split"], columns="metric", values="value")
     cells = []
     bases = sorted(set(metrics.loc[metrics["base"] != "any", "base"]))
     for entry, promise in PROMISES.items():
-        for base in bases if (metrics.loc[metrics["entry"] == entry, "base"] != "any").any() else ["any"]:
+        for base in ["any"] if entry in OTHERS.values() or "TCM-NN" in entry else bases:
             if entry == "crepes out-of-bag" and base != "forest":
                 continue  # it is of forests
             for dataset in metrics["dataset"].unique():
@@ -124,7 +119,7 @@ def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
     frame["holm"] = np.nan
     for _, group in frame[frame["p"].notna()].groupby(["entry", "level"]):
         frame.loc[group.index, "holm"] = holm(group["p"].to_numpy())
-    refused = frame["answered"] < splits
+    refused = frame["answered"] < SPLITS
     frame["outcome"] = np.where(refused, "refused", np.where(frame["holm"] < 0.05, "broken", "kept"))
     return frame
 
@@ -152,11 +147,18 @@ def ranks_of(values: pd.DataFrame, measure: str) -> pd.DataFrame:
     return frame.sort_values("mean_rank", kind="stable")
 
 
-def by_base(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return values (data set, base) x entry; an entry without a base has its values for each base."""
+def by_base(rows: pd.DataFrame, column: str, entries: list[str] | None = None) -> pd.DataFrame:
+    """Return values (data set, base) x entry; an entry without a base has its values for each base.
+
+    entries: columns also of entries that never answer; by default of those with a value.
+    """
     table = rows.pivot_table(index=["dataset", "base"], columns="entry", values=column, dropna=False)
     alone = rows[rows["base"] == "any"].pivot_table(index="dataset", columns="entry", values=column)
     table = table.drop(index="any", level="base", errors="ignore")
+    every = pd.MultiIndex.from_product(
+        [rows["dataset"].unique(), table.index.levels[1]], names=table.index.names
+    )
+    table = table.reindex(every.drop("any", level="base", errors="ignore"), columns=entries or table.columns)
     for entry in alone.columns:
         table[entry] = alone[entry].reindex(table.index.get_level_values("dataset")).to_numpy()
     return table.drop(columns="crepes out-of-bag", errors="ignore")  # of forests only
@@ -194,10 +196,19 @@ def entries_of(cells: pd.DataFrame, seconds: pd.Series, worst: pd.Series) -> pd.
 
 def write_tables(run_folder: Path, out: Path) -> None:
     """Write the tables and figures of a run into ``out``, and an archive of predictions beside the run."""
-    run = load_run(run_folder)
-    metrics = run.metrics
+    metrics = pd.read_csv(run_folder / "metrics.csv", low_memory=False)
+    failures = run_folder / "tables" / "failures.csv"
+    ends = pd.concat([metrics, *(pd.read_csv(failures) for _ in range(failures.exists()))])
+    ends = ends.drop_duplicates(["dataset", "method", "params", "split"])
+    done = ends.groupby("dataset").size()
+    metrics = metrics[metrics["dataset"].isin(done.index[done == VARIANTS * SPLITS])]  # finished data sets
     costs = metrics[metrics["metric"].str.startswith("seconds ")]
-    seconds = costs.groupby(costs["metric"].str.removeprefix("seconds "))["value"].median().round(3)
+    names = costs["metric"].str.removeprefix("seconds ").str.replace(", ", " ")
+    seconds = costs.groupby(names)["value"].median().round(3)
+    timings = pd.read_csv(run_folder / "tables" / "timings.csv").assign(view="", level=np.nan)
+    alone = with_entries(timings[timings["method"].isin(list(OTHERS))])
+    totals = alone["fit_seconds"] + alone["predict_seconds"]
+    seconds = pd.concat([seconds, totals.groupby(alone["entry"]).median().round(3)])
     metrics = with_entries(metrics)
     classes = pd.read_csv(run_folder / "tables" / "class-coverage.csv")
     own_classes = with_entries(classes)
@@ -212,8 +223,10 @@ def write_tables(run_folder: Path, out: Path) -> None:
     )
     means = at.groupby(["dataset", "entry"])[["coverage", "size"]].mean().round(4)
     means.join(counts).reset_index().to_csv(out / "sets.csv", index=False)
-    valid = at[(at["outcome"] == "kept") & (at["promise"] != "none")]
-    tables = [ranks_of(by_base(valid, "size"), f"set size at {LEVEL}")]
+    promised = [entry for entry, promise in PROMISES.items() if promise != "none"]
+    kept = at.assign(size=at["size"].where(at["outcome"] == "kept"))
+    kept = kept[kept["entry"].isin(promised)]
+    tables = [ranks_of(by_base(kept, "size", promised), f"set size at {LEVEL}")]
     single = metrics[~metrics["view"].fillna("").str.contains(" at ")]
     for metric in ("augrc", "brier"):
         rows = single[single["metric"] == metric].groupby(KEY)["value"].mean().reset_index()
