@@ -194,14 +194,16 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             tested = [] if drift is None else drift.sentences()
             writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
         summary = session.summary
-        for text in summary.warnings():
+        alarms = summary.warnings()
+        for text in alarms:
             say(f"warning: {text}")
         for line in summary.lines():
             inform(line)
         for sentence in tested:
-            say(sentence)
+            if sentence not in " ".join(alarms):
+                say(sentence)
         if session.monitor is not None:
-            for sentence in session.monitor.alarms() if quiet else session.monitor.sentences():
+            for sentence in session.monitor.sentences():
                 say(sentence)
         if options["out"] is not None:
             inform(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")

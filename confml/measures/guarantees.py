@@ -18,7 +18,7 @@ class Promise(NamedTuple):
 
 GUARANTEE = """The guarantee of regions for new rows, which confml predict prints in two lines.
 
-First line. At level 0.05, the probability that a region does not hold the label is at most 0.05. It is an
+First line. At level 0.05, a region misses the true label with probability at most 0.05. It is an
 average over training sets and new rows: it is not guaranteed for a single row. It is not guaranteed for a
 single class either, unless p-values are label-conditional (--mondrian), nor for other groups of rows.
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,37 +14,39 @@ from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
+from confml.report.answers.coverage import FEWEST, low_class_text, per_class_remedy
 
-SMALL = 0.05  # p-value of the atypical rows from which new rows are said not to look exchangeable
-TOO_LOW = 0.01  # the same of a coverage, and of rows outside the ranges; after Holm's correction
+ALARM = 0.01  # p-value of a test, after Holm's correction over all tests, from which new rows differ
 _SHOWN = 3  # features that one sentence names
 
 
 class Finding(NamedTuple):
-    """Sentence on one test. p: its p-value, None if nothing is tested. limit: p-values up to it differ."""
+    """Sentence on one test. p: its p-value, None if nothing is tested. differs: whether the new rows differ,
+    after Holm's correction over all tests."""
 
     text: str
     p: float | None = None
-    limit: float = TOO_LOW
+    differs: bool = False
 
-    @property
-    def tested(self) -> bool:
-        return self.p is not None
 
-    @property
-    def differs(self) -> bool:
-        return self.p is not None and self.p <= self.limit
+class Tests(Protocol):
+    """Further tests of new rows, by name."""
+
+    def findings(self) -> dict[str, Finding]: ...
 
 
 class ExchangeabilityCheck:
-    """Counts of new rows, and three tests of their exchangeability with the training rows.
+    """Counts of new rows, and the tests of their exchangeability with the training rows.
+
+    One verdict is from all tests together: new rows differ if a test has a p-value of at most `ALARM` after
+    Holm's correction over the tests. Further tests are in ``others``.
 
     - Atypical rows, at the smallest level that can exclude a label (p-values only, without labels).
     - Rows with a number outside the range of its feature in the training rows (without labels).
     - The coverage of rows whose label is a training class, at each level (p-values with labels).
 
-    labelled, covered: numbers of rows by the examples that their p-values are counted among (group of ``by``,
-    column of the class), and for each level of those whose region holds their label.
+    labelled: numbers of rows by group of ``by`` and column of the class. covered: numbers of rows whose
+    region contains their label, by level; covered_classes: the same by level and column.
     """
 
     def __init__(self, model: Model, guarantee: Guarantee):
@@ -51,6 +54,8 @@ class ExchangeabilityCheck:
         self.labelled: Counter[tuple[int, int]] = Counter()
         self._counted: dict[tuple[int, int], int] = {}
         self.covered: Counter[float] = Counter()
+        self.covered_classes: Counter[tuple[float, int]] = Counter()
+        self.others: list[Tests] = []
         self.kind = model.none.kind
         self.rows = self.predicted = self.outside_rows = 0
         self.reasons = {level: Counter[str]() for level in guarantee.levels}
@@ -78,53 +83,88 @@ class ExchangeabilityCheck:
             return
         prediction = batch.prediction.take(positions)
         if prediction.kind != "p-value":
-            self.labelled[0, 0] += len(positions)
+            self.labelled.update((0, column) for column in columns.tolist())
             return
         context = Context(facts.fitted_rows, facts.class_counts, facts.params)
         counted = Case(prediction, prediction.classes[columns], context=context).counted
         assert counted is not None  # no online pass
         groups = prediction.extra.get("group", np.zeros((len(positions), 1), dtype=np.int64))[:, 0]
-        classes = columns if facts.is_label_conditional else np.zeros_like(columns)
-        for key, size in zip(
-            zip(groups.tolist(), classes.tolist(), strict=True), counted.tolist(), strict=True
-        ):
-            self.labelled[key] += 1
-            self._counted[key] = size
+        for group, column, size in zip(groups.tolist(), columns.tolist(), counted.tolist(), strict=True):
+            self.labelled[group, column] += 1
+            self._counted[group, column] = size
 
     # ---- sentences
 
     def sentences(self) -> list[str]:
         """Return the tests, and a verdict."""
-        tests = self.tests()
-        sentences = [test.text for test in tests.values()]
-        if not sentences:
-            return []
-        if self.kind != "p-value":
+        sentences = [test.text for test in self.tests().values()]
+        if sentences and self.kind != "p-value":
             sentences.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
-        if any(finding.differs for finding in tests.values()):
-            sentences.append(self._alarm())
-        elif "atypical" in tests and tests["atypical"].p is not None:
-            unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
-            sentences.append(f"This is consistent with exchangeable rows{unseen}.")
-        return sentences
+        return [*sentences, *filter(None, [self.verdict()])]
 
     def alarms(self) -> list[str]:
-        """Return the tests in which the new rows differ, with a verdict; none if they do not."""
+        """Return the verdict with the tests in which the new rows differ; none if they do not."""
         texts = [finding.text for finding in self.tests().values() if finding.differs]
-        return [f"{self._alarm()} {' '.join(texts)}"] if texts else []
+        return [f"{self.verdict()} {' '.join(texts)}"] if texts else []
 
-    def _alarm(self) -> str:
-        so = ", so the guarantee may not hold" if self.kind == "p-value" else ""
-        return f"The new rows do not look exchangeable with the training rows{so}."
+    def verdict(self) -> str:
+        """Return whether the new rows differ, by all tests together; "" without any."""
+        differs = [finding.differs for finding in self.tests().values() if finding.p is not None]
+        if any(differs):
+            so = ", so the guarantee may not hold" if self.kind == "p-value" else ""
+            return f"The new rows do not look exchangeable with the training rows{so}."
+        if not differs:
+            return ""
+        tests = f"None of {len(differs)} tests" if len(differs) > 1 else "No test"
+        unseen = "" if self.labelled else "; a change of the labels is not seen without labels"
+        return f"{tests} shows that new rows differ{unseen}."
 
     def tests(self) -> dict[str, Finding]:
-        """Return the tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
+        """Return the tests that apply: ``atypical``, ``ranges``, ``coverage`` and those of ``others``."""
         if not self.predicted:
             return {}
-        findings = {"ranges": self._ranges()}
+        every = {"ranges": self._ranges()}
         if self.kind == "p-value":
-            findings = {"atypical": self._atypical(), **findings, "coverage": self._coverage()}
-        return {name: finding for name, finding in findings.items() if finding is not None}
+            every = {"atypical": self._atypical(), **every, "coverage": self._coverage()}
+        findings = {name: finding for name, finding in every.items() if finding is not None}
+        for other in self.others:
+            findings |= other.findings()
+        p_values = {name: finding.p for name, finding in findings.items() if finding.p is not None}
+        for name, p in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
+            findings[name] = findings[name]._replace(differs=p <= ALARM)
+        return findings
+
+    def class_sentences(self) -> list[str]:
+        """Return a sentence for each class that the regions contain too rarely, and the remedy.
+
+        At the level closest to 0.05. The test is that of a run: classes with `FEWEST` rows or more, Holm's
+        correction over the classes.
+        """
+        levels = self.guarantee.levels
+        if not levels or self._labelled_parts() is None:
+            return []
+        level = min(levels, key=lambda level: (abs(level - 0.05), level))
+        low = list(self._low_classes(level))
+        classes = self.model.none.classes.tolist()
+        sentences = [
+            f"Class {classes[column]}: the regions {low_class_text(share, level)}." for column, share in low
+        ]
+        params, option = self.model.facts.params, self.guarantee.remedies.option("mondrian")
+        return [*sentences, *filter(None, [per_class_remedy(params, level, option) if low else ""])]
+
+    def _low_classes(self, level: float) -> Iterator[tuple[int, float]]:
+        """Yield the columns of the classes whose coverage is shown to be too low, with it."""
+        shares, p_values = {}, []
+        for column in sorted({column for _, column in self.labelled}):
+            parts = [(n, self._counted[key]) for key, n in self.labelled.items() if key[1] == column]
+            rows, covered = sum(n for n, _ in parts), self.covered_classes[level, column]
+            masses = covered_by_parts(parts, level, self._is_smoothed) if rows >= FEWEST else None
+            if masses is not None:
+                shares[column] = covered / rows
+                p_values.append(min(1.0, math.fsum(masses[: covered + 1])))
+        for (column, share), p in zip(shares.items(), holm(p_values).tolist(), strict=True):
+            if p <= ALARM:
+                yield column, share
 
     # ---- tests
 
@@ -151,9 +191,8 @@ class ExchangeabilityCheck:
         p, how = self._atypical_p(atypical, n, level, rows + 1, bound)
         return Finding(
             f"{text}. For exchangeable rows the expected share is at most {digits(100 * bound)} %, and the "
-            f"p-value of this batch is {p_text(p, SMALL)} ({how}).",
+            f"p-value of these rows is {p_text(p, ALARM)} ({how}).",
             p,
-            SMALL,
         )
 
     def _atypical_p(
@@ -198,7 +237,7 @@ class ExchangeabilityCheck:
         ]
         p = min(1.0, len(chances) * min(chances))
         return Finding(
-            f"{text} (at most {digits(100 * expected)} % expected, p-value {p_text(p, TOO_LOW)}, "
+            f"{text} (at most {digits(100 * expected)} % expected, p-value {p_text(p, ALARM)}, "
             f"Bonferroni){listed}.",
             p,
         )
@@ -240,7 +279,7 @@ class ExchangeabilityCheck:
                 return None
             p.append(min(1.0, math.fsum(masses[: self.covered[level] + 1])))
         adjusted = holm(p)
-        low = [level for level, adjusted_p in zip(levels, adjusted, strict=True) if adjusted_p <= TOO_LOW]
+        low = [level for level, adjusted_p in zip(levels, adjusted, strict=True) if adjusted_p <= ALARM]
         how = "beta-binomial"
         if facts.params.get("conformal") != "split":
             how += ", approximate"
@@ -248,16 +287,21 @@ class ExchangeabilityCheck:
         bands = [
             f"{percent(self.covered[level], count)} at level {level!r}{self.band(level)}" for level in shown
         ]
-        verdict = "shown to be too low" if low else "not shown to be too low"
         return Finding(
-            f"Coverage of {row_count(count)} with labels of these classes: {', '.join(bands)}; {verdict} "
-            f"(p-value {p_text(min(adjusted), TOO_LOW)}, {how}{', Holm' if len(levels) > 1 else ''}).",
+            f"Coverage of {row_count(count)} with labels of these classes: {', '.join(bands)} "
+            f"(p-value {p_text(min(adjusted), ALARM)}, {how}{', Holm' if len(levels) > 1 else ''}).",
             float(min(adjusted)),
         )
 
     def _parts(self) -> list[tuple[int, int]]:
         """Return (labelled rows, examples that each p-value is counted among), for `coverage_band`."""
-        return [(rows, self._counted.get(key, 0)) for key, rows in self.labelled.items()]
+        by_class = self.model.facts.is_label_conditional
+        rows, counted = Counter[tuple[int, int]](), {}
+        for (group, column), n in self.labelled.items():
+            key = group, column if by_class else 0
+            rows[key] += n
+            counted[key] = self._counted.get((group, column), 0)
+        return [(n, counted[key]) for key, n in rows.items()]
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
         facts, broken = self.model.facts, self.guarantee.broken is not None

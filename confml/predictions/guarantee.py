@@ -140,7 +140,7 @@ class Guarantee:
         per = ", for each class" if facts.is_label_conditional else ""
         if facts.groups_of:
             per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
-        return f"a region holds the label with probability at least {', '.join(least)}{per}"
+        return f"a region contains the true label with probability at least {', '.join(least)}{per}"
 
     def _exceptions(self) -> Iterator[str]:
         """Yield sentences on rows that the bound is not for."""
@@ -180,7 +180,7 @@ class Guarantee:
             f"{s} of {m} training rows {are(s)} the only {'one' if s == 1 else 'ones'} of "
             f"{'its' if s == 1 else 'their'} class, so about {s}/{m} = {percent(s, m)} of new rows may be of "
             f"another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No region "
-            "holds such a label."
+            "contains such a label."
         )
 
     def _limits(self) -> str:

@@ -13,11 +13,10 @@ from confml.measures.p_values import has_counts, is_weighted
 from confml.measures.ranks import holm
 from confml.measures.validity import distance_from_uniform
 from confml.predictions.batch import Batch
+from confml.predictions.exchangeability import ALARM, Finding
 from confml.predictions.guarantee import have, row_count
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
-
-ALARM = 0.05  # adjusted p-value from which a batch is called different
 
 
 class BatchRow(NamedTuple):
@@ -27,7 +26,7 @@ class BatchRow(NamedTuple):
     ks: Kolmogorov-Smirnov distance of the smoothed p-values of the other true labels from uniform, None
     without any. p: probability of such a distance for exchangeable rows. adjusted_p: p after Holm's
     correction for all batches. small: share of these p-values that are at most 0.1. error: error rate.
-    different: 1 if adjusted_p is at most 0.05.
+    different: 1 if adjusted_p is at most 0.01.
     """
 
     batch: int
@@ -95,23 +94,21 @@ class BatchMonitor:
         numbered = enumerate(zip(batches, tests, adjusted, strict=True), start=1)
         return [_batch_row(number, *each) for number, each in numbered]
 
-    def alarms(self) -> list[str]:
-        """Return a sentence on each batch that differs."""
-        return [f"batch {row.batch}: {row.meaning}" for row in self.table() if row.different]
+    def findings(self) -> dict[str, Finding]:
+        """Return the test of the batches together."""
+        table = self.table()
+        if not table:
+            return {}
+        different = [f"Batch {row.batch}: {row.meaning}." for row in table if row.different]
+        least = min(row.adjusted_p for row in table)
+        none = f"Smallest p-value of {len(table)} batches: {p_text(least, ALARM)} (Holm)."
+        return {"batches": Finding(" ".join(different) or none, least)}
 
     def sentences(self) -> list[str]:
-        """Return a sentence on each batch that differs, or one that none does."""
-        table, different = self.table(), self.alarms()
-        if not table:
+        """Return sentences on batches with absent classes, or that there are no batches."""
+        if not (table := self.table()):
             return ["batches: the new rows have no labels, and batches are tested with labels only"]
-        if not different:
-            least = min(row.adjusted_p for row in table)
-            return [
-                f"batches: none of {len(table)} differs from the training rows (smallest adjusted p-value "
-                f"{p_text(least, ALARM)}): no action needed",
-                *(f"batch {row.batch}: {row.meaning}" for row in table if row.absent),
-            ]
-        return different
+        return [f"batch {row.batch}: {absence(row.absent)}" for row in table if row.absent]
 
 
 def _distance(batch: pd.DataFrame) -> tuple[float | None, float]:
@@ -131,10 +128,14 @@ def _batch_row(
     absent = len(batch) - len(p_values)
     different = adjusted <= ALARM
     meaning = [batch_words(lines, small, adjusted)] if different else []
-    if absent:
-        meaning.append(f"{row_count(absent)} {have(absent)} a class that is absent from the training rows")
+    meaning += [absence(absent)] if absent else []
     counts = number, *lines, len(batch), float(batch["wrong"].mean()), absent, small
     return BatchRow(*counts, *test, adjusted, int(different), "; ".join(meaning) or "no action needed")
+
+
+def absence(rows: int) -> str:
+    """Return that rows have a class that is absent from the training rows."""
+    return f"{row_count(rows)} {have(rows)} a class that is absent from the training rows"
 
 
 def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
@@ -155,10 +156,7 @@ def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
 def batch_words(lines: tuple[str, str], small: float | None, adjusted: float) -> str:
     """Return the meaning of a batch that differs."""
     if small is not None and small > 0.1:
-        effect = (
-            f"{small:.0%} of the true labels have p-values up to 0.1, so regions at level 0.1 "
-            "miss the label too often"
-        )
+        effect = f"{small:.0%} of the true labels have p-values up to 0.1"
     else:
         effect = "the p-values are not uniform, but not too small at 0.1"
     return (

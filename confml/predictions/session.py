@@ -40,6 +40,7 @@ class Session:
             from confml.predictions.monitoring import BatchMonitor
 
             self.monitor = BatchMonitor(model, batch_rows)
+        self.summary.check.others += [test for test in (drift, self.monitor) if test is not None]
 
     def answers(self, tables: Iterator[TextTable], say: Callable[[str], None]) -> Iterator[Batch]:
         """Iterate over the answers about chunks of new rows, after checking their columns. say: of notes."""

@@ -81,7 +81,9 @@ class Summary:
         if batch.decisions is not None:
             self.costs.add(batch.decisions, positions, columns)
         for level, region in batch.regions.items():
-            self.check.covered[level] += int(region[positions, columns].sum())
+            covered = columns[region[positions, columns]].tolist()
+            self.check.covered[level] += len(covered)
+            self.check.covered_classes.update((level, column) for column in covered)
 
     # ---- sentences
 
@@ -100,21 +102,15 @@ class Summary:
 
     def lines(self) -> list[str]:
         """Return the guarantee in two lines, a line for each exception and each option, and the score."""
-        tests = [finding for finding in self.check.tests().values() if finding.tested]
-        differ, tested = sum(finding.differs for finding in tests), ""
-        if tests:
-            of = f"of {len(tests)} tests" if len(tests) > 1 else "test"
-            what = f"{differ or ('None' if len(tests) > 1 else 'No')} {of}".replace("1 test", "The test")
-            tested = f" {what} {'show' if differ > 1 else 'shows'} that new rows differ."
+        # Where the new rows differ, a warning says so.
+        tested = "" if self.check.alarms() else f" {self.check.verdict()}".rstrip()
         if self.kind == "p-value":
             lines = self.guarantee.lines(self._fit(), tested)
         else:
             lines = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
-        return [
-            line
-            for line in (*lines, self._point(), *self.costs.sentences(self.model.facts.method), self.score())
-            if line
-        ]
+        costs = self.costs.sentences(self.model.facts.method)
+        lines += [self._point(), *costs, self.score(), *self.check.class_sentences()]
+        return [line for line in lines if line]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
@@ -127,19 +123,19 @@ class Summary:
         """
         tests = self.check.tests()
         facts = self.model.facts
-        warnings = self.warnings() + ([] if monitor is None else monitor.alarms())
         return {
             "method": facts.method,
             "params": dict(facts.params),
             "levels": list(self.levels),
             "guarantee": self.sentences(),
-            "warnings": warnings,
+            "warnings": self.warnings(),
             "notes": list(notes),
             "tests": [
                 {"test": name, "text": finding.text, "p": finding.p, "differs": finding.differs}
                 for name, finding in tests.items()
             ],
             "score": self.score(),
+            "classes": self.check.class_sentences(),
             "batches": None if monitor is None else [row._asdict() for row in monitor.table()],
         }
 

@@ -4,6 +4,7 @@ Each feature is tested alone, and a classifier that tells new from training rows
 (Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017).
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,10 +16,10 @@ from confml.data.memory import dense
 from confml.errors import ConfigError, printable
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
+from confml.predictions.exchangeability import ALARM, Finding
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
 
-ALARM = 0.01  # p-values up to it differ
 MOST_ROWS = 20_000  # new rows that are tested, the first ones
 JOINT_ROWS = 2000  # rows of each sample for the classifier
 FEWEST = 20  # rows of a sample from which it is tested
@@ -128,14 +129,25 @@ class Drift:
             self._parts.append(np.asarray(dense(X), dtype=np.float64))
             self.rows += X.shape[0]
 
+    def findings(self) -> dict[str, Finding]:
+        """Return the tests: of the classifier, and of the features."""
+        if self._tests is None:
+            return {}
+        p = min((p for _, p in self._tests.features), default=1.0)
+        of_classifier, of_features = self._tests.sentences()
+        return {"classifier": Finding(of_classifier, self._tests.joint), "features": Finding(of_features, p)}
+
     def sentences(self) -> list[str]:
         """Return the tests as sentences."""
+        if self._tests is None:
+            return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]
+        return self._tests.sentences()
+
+    @functools.cached_property
+    def _tests(self) -> TwoSamples | None:
         train = self.model.neighbours
         new = np.vstack(self._parts) if self._parts else np.empty((0, train.X.shape[1]))
         names = train.names or [f"column {j + 1} after the steps" for j in range(train.X.shape[1])]
         facts = self.model.facts
         old = np.asarray(dense(train.X), dtype=np.float64)
-        tests = two_samples(old, new, names, train.coded, facts.seed, facts.checksum)
-        if tests is None:
-            return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]
-        return tests.sentences()
+        return two_samples(old, new, names, train.coded, facts.seed, facts.checksum)

@@ -192,7 +192,10 @@ def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
         predict, [*fit, "new.csv", "--level", "0.2", "--costs", "costs.yaml", "--save", "m"]
     )
     assert both.exit_code == 0, both.exception or both.output
-    assert "holds the label with probability at least" in both.stderr and "least expected cost" in both.stderr
+    assert (
+        "contains the true label with probability at least" in both.stderr
+        and "least expected cost" in both.stderr
+    )
     first, second = (pd.read_csv(io.StringIO(one.stdout), keep_default_na=False) for one in (alone, both))
     pd.testing.assert_frame_equal(second[first.columns], first)
     assert set(second["decision"]) == {"no", "yes", "abstain"} and (second["region@0.2"] != "").any()

@@ -63,7 +63,9 @@ def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
     ]
     assert [row["different"] for row in rows] == ["0", "0", "1"]
     assert rows[0]["meaning"] == "no action needed"
-    assert "batch 3: lines 402 to 641 differ from the training rows" in found.stderr
+    assert found.stderr.count("The new rows do not look exchangeable") == 1
+    assert "Batch 3: lines 402 to 641 differ from the training rows" in found.stderr
+    assert "tests shows that new rows differ" not in found.stderr
     assert "fit again with labelled rows like them" in found.stderr
     adjusted = holm([float(row["p"]) for row in rows])
     assert [float(row["adjusted_p"]) for row in rows] == pytest.approx(list(adjusted))
@@ -85,7 +87,7 @@ def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
 def test_sound_batches_and_rows_without_labels(tmp_path):
     write(tmp_path / "train.csv", 600, 0)
     write(tmp_path / "new.csv", 300, 1)
-    assert "none of 3 differs from the training rows" in run(tmp_path, "--batch-rows", "100").stderr
+    assert "None of 4 tests shows that new rows differ." in run(tmp_path, "--batch-rows", "100").stderr
     text = (tmp_path / "new.csv").read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in text) + "\n")
     assert "the new rows have no labels" in run(tmp_path, "--batch-rows", "100").stderr

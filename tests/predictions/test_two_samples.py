@@ -41,7 +41,13 @@ FIT = ("--train", "train.csv", "--label", "good", "--level", "0.1")
 def test_red_wine_is_not_white_wine(wines):
     told = invoke("predict", *FIT, "red.csv", "--drift", "--json")
     assert told.exit_code == 0, told.output + str(told.exception)
-    joint, features = json.loads(told.stdout)["drift"]
+    document = json.loads(told.stdout)
+    joint, features = document["drift"]
+    differs = {test["test"]: test["differs"] for test in document["tests"]}
+    assert differs["classifier"] and differs["features"]
+    text = invoke("predict", *FIT, "red.csv", "--drift").stderr  # one verdict, from all tests together
+    assert text.count("do not look exchangeable") == 1 == text.count(joint)
+    assert "shows that new rows differ" not in text
     accuracy = float(joint.partition("accuracy ")[2].split()[0])
     assert accuracy > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
     checked = invoke("data", "check", "train.csv", "--label", "good", "--test", "more.csv", "--json")

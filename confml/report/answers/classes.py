@@ -4,12 +4,8 @@ A promise for all rows says nothing about one class: regions that contain 95 % o
 64 % of those of a rare class.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-from confml.measures.p_values import has_label_conditional_p_values
-from confml.measures.regions import rows_needed
 from confml.report.answers.comparisons import Comparisons, Line
+from confml.report.answers.coverage import low_class_text, per_class_remedy
 from confml.report.answers.text import some
 
 
@@ -29,15 +25,3 @@ def class_sentences(comparisons: Comparisons, line: Line, level: float) -> list[
     option = "conformal: split with mondrian: true" if unpromised else "mondrian: true"
     remedy = per_class_remedy(comparisons.cell(line).params, level, option)
     return [*sentences, remedy] if remedy else sentences
-
-
-def low_class_text(coverage: float, level: float) -> str:
-    """Return the coverage of a class as the predicate of a sentence on regions."""
-    return f"cover {100 * coverage:.3g} %, which is shown to be too low for {100 * (1 - level):g} %"
-
-
-def per_class_remedy(params: Mapping[str, Any], level: float, option: str) -> str:
-    """Return a sentence on the option that promises each class its level; "" where p-values do so."""
-    if has_label_conditional_p_values(params):
-        return ""
-    return f"{option} promises each class its level and needs {rows_needed(level)} rows of it."

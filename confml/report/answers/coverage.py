@@ -7,13 +7,15 @@ are independent and each keeps the promise, so that overlapping splits need no c
 import functools
 import math
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.measures.coverage_band import covered_probabilities
 from confml.measures.distributions import binomial_cdf, student_sf
+from confml.measures.p_values import has_label_conditional_p_values
+from confml.measures.regions import rows_needed
 from confml.report.answers.differences import SplitLosses, differences
 
 SHOWN = 0.01
@@ -85,3 +87,15 @@ def _p_value_of_rows(splits: Sequence[SplitLosses], level: float) -> float:
     if math.isnan(error):
         return math.nan
     return float(student_sf(centre / error, degrees)) if error else float(centre <= 0)
+
+
+def low_class_text(coverage: float, level: float) -> str:
+    """Return the coverage of a class as the predicate of a sentence on regions."""
+    return f"cover {100 * coverage:.3g} %, which is shown to be too low for {100 * (1 - level):g} %"
+
+
+def per_class_remedy(params: Mapping[str, Any], level: float, option: str) -> str:
+    """Return a sentence on the option that promises each class its level; "" where p-values do so."""
+    if has_label_conditional_p_values(params):
+        return ""
+    return f"{option} promises each class its level and needs {rows_needed(level)} rows of it."
