@@ -141,7 +141,7 @@ class ExchangeabilityCheck:
         correction over the classes.
         """
         levels = self.guarantee.levels
-        if not levels or self._labelled_parts() is None:
+        if self.kind != "p-value" or not levels or self._labelled_parts() is None:
             return []
         level = min(levels, key=lambda level: (abs(level - 0.05), level))
         low = list(self._low_classes(level))

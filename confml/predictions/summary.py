@@ -109,8 +109,8 @@ class Summary:
         else:
             lines = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
         costs = self.costs.sentences(self.model.facts.method)
-        lines += [self._point(), *costs, self.score(), *self.check.class_sentences()]
-        return [line for line in lines if line]
+        every = (*lines, self._point(), *costs, self.score(), *self.check.class_sentences())
+        return [line for line in every if line]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""

@@ -110,6 +110,7 @@ def test_a_class_that_regions_contain_too_rarely_is_named():
     ]
     assert "mondrian=True promises each class its level and needs 19 rows of it." in said
     confml.predict(train, new, say=said.append, mondrian=True, **options)
+    confml.predict(train, new, say=said.append, **options | {"conformal": None})
     assert sum(text.startswith("Class ") for text in said) == 1
 
 

@@ -13,6 +13,7 @@ from scipy.stats import binom
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
 from confml.report.tables.certified import halves
+from confml.report.tables.certified_jointly import Candidate, chosen_threshold, limits_of
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
@@ -53,13 +54,12 @@ def test_one_row_per_limit_with_its_guarantee(report):
     _, folder = report
     rows = read(folder / "tables/certified-jointly.csv")
     limits = [(row["scope"], row["limit"]) for row in rows]
-    assert limits == [("all", "0.1"), ("all", "0.05"), ("all", "0.01")]
+    assert limits == [("all", limit) for limit in ("0.2", "0.1", "0.05", "0.02", "0.01")]
     for row in rows:
         assert row["candidates"] == "2" and row["splits"] == "2"
         assert row["guarantee"].startswith("With probability at least 0.95") and row["guarantee"][-1] == "."
-        assert f"{float(row['limit']):g}" in row["guarantee"]
-    assert rows[0]["certified"] == "2" and rows[0]["method"] == "good"
-    assert float(rows[0]["coverage"]) > 0.5 > float(rows[1]["coverage"]) > 0
+    assert rows[1]["certified"] == "2" and rows[1]["method"] == "good"
+    assert float(rows[1]["coverage"]) > 0.5 > float(rows[2]["coverage"]) > 0
 
 
 def test_scope_all_is_the_literal_procedure(report):
@@ -73,13 +73,13 @@ def test_scope_all_is_the_literal_procedure(report):
             for result in results:
                 view = result.views["probability"]
                 right = view.labels == result.truth
-                grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.05 / 2))
+                grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.01 / 2))
                 masks = [view.certainty[half] >= threshold for threshold in grids[-1]]
                 accepted.append([int(mask.sum()) for mask in masks])
                 p_values.append([
                     binom.cdf(int((mask & ~right[half]).sum()), int(mask.sum()), limit) for mask in masks
                 ])  # fmt: skip
-            counts = literal.paths(p_values, 0.05, min)
+            counts = literal.paths(p_values, 0.01, min)
             if not any(counts):
                 coverages.append(0.0)
                 continue
@@ -94,6 +94,37 @@ def test_scope_all_is_the_literal_procedure(report):
         assert (row["certified"], row["method"]) == (str(len(chosen)), best)
         assert row["chosen"] == str(chosen.count(best)) and float(row["coverage"]) == np.mean(coverages)
         assert not chosen or float(row["observed"]) == pytest.approx(np.mean(risks), abs=1e-15)
+
+
+@pytest.mark.parametrize("risks", [(0.0501, 0.0501), (0.0501, 0.101), (0.0201, 0.0501)])
+def test_the_smallest_certified_limit_keeps_its_guarantee(risks):
+    """The risk is just above a limit for confident rows, and just above another one for all rows."""
+    rng = np.random.default_rng(0)
+    runs, rows, false = 400, 600, 0
+    confident, overall = risks
+    for run in range(runs):
+        candidates = []
+        for view in "ab":
+            certainty = rng.random(rows)
+            chance = np.where(certainty >= 0.7, confident, (overall - 0.3 * confident) / 0.7)
+            correct = rng.random(rows) >= chance
+            candidates.append(Candidate("d", f"r{run}", (view, "", ""), certainty, correct))
+        limits = limits_of(rows // 2, 2)
+        assert limits == (0.2, 0.1, 0.05, 0.02)
+        for limit in reversed(limits):
+            chosen = chosen_threshold(candidates, limit, 0.05 / len(limits))
+            if chosen.threshold is not None:
+                t = chosen.threshold
+                risk = confident if t >= 0.7 else (0.3 * confident + (0.7 - t) * chance.max()) / (1 - t)
+                false += risk > limit
+                break
+    assert false <= 0.05 * runs + 9  # two standard errors
+
+
+def test_the_limits_that_rows_can_certify():
+    """ceil(ln(0.05 / (views limits)) / ln(1 - limit)) rows without an error."""
+    assert limits_of(458, 1) == (0.2, 0.1, 0.05, 0.02) and limits_of(459, 1)[-1] == 0.01
+    assert limits_of(27, 5) == (0.2,) and limits_of(86, 5) == (0.2, 0.1) and limits_of(5, 5) == (0.2,)
 
 
 def test_online_runs_have_none(tmp_path):

@@ -15,59 +15,57 @@ RISK = 0.01
 
 
 class Accepted(NamedTuple):
-    """Share of the predictions that are accepted at a risk of at most `RISK`.
+    """Share of the predictions that are accepted at a small risk.
 
-    observed: largest coverage of the mean risk-coverage curves, with the label of its view. joint: the row of
-    ``certified-jointly.csv`` for all classes together, with the label of the view chosen most often; empty
-    for several runs, and for rows in groups, which have no guarantee.
+    observed: largest coverage of the mean risk-coverage curves at a risk of `RISK`, with the label of its
+    view. joint: the row of ``certified-jointly.csv`` with the smallest limit that is certified on half of the
+    splits, or else with the limit `RISK`, with the label of the view chosen most often; empty for several
+    runs, and for rows in groups, which have no guarantee. strictest: the row with the limit `RISK`.
     """
 
     observed: float = 0.0
     observed_label: str = ""
     joint: Mapping[str, Any] = {}
     label: str = ""
+    strictest: Mapping[str, Any] = {}
 
     @property
     def certified(self) -> float | None:
         """Mean coverage on new examples of the thresholds that are certified together; None without."""
-        return float(self.joint["coverage"]) if self.joint else None
+        if not self.joint:
+            return None
+        return float(self.joint["coverage"]) if 2 * self.joint["certified"] >= self.joint["splits"] else 0.0
+
+    @property
+    def certificate(self) -> str:
+        """The certified share, and what a risk of 1 % would take; "" where nothing can be certified."""
+        if self.certified is None:
+            return ""
+        text = "No threshold is certified."
+        if self.certified:
+            limit, splits = percent(self.joint["limit"]), self.joint["splits"]
+            what = f"A certified threshold of {self.label} accepts"
+            if splits > 1:
+                what = f"Certified thresholds, most often of {self.label}, accept"
+            text = f"{what} {percent(self.certified)} of new predictions at a risk of at most {limit}."
+            if self.joint["limit"] <= RISK:
+                return text
+        needed, rows = self.strictest["needed"], self.strictest["calibration_rows"]
+        if rows < needed:
+            return f"{text} Too few rows to certify 1 %: {needed} error-free rows needed, {rows} available."
+        return f"{text} The most confident predictions have too many errors to certify 1 %."
 
     @property
     def sentence(self) -> str:
         """The share as text: first the certified one, then the one that was chosen on the test rows."""
         chosen = "No accepted share has an observed risk of at most 1 %."
         if self.observed > 0:
+            share = percent(self.observed)
             chosen = (
-                f"{'Without a certificate, o' if self.joint else 'O'}n the test rows "
-                f"{self.observed_label} has a risk of at most 1 % on {percent(self.observed)} of its "
-                "predictions; method and threshold were chosen on these rows, so expect a higher risk."
+                f"On the test rows {self.observed_label} has a risk of at most 1 % on {share} of its "
+                "predictions. Method and threshold were chosen on these rows, so expect a higher risk."
             )
-        if self.certified is None:
-            return chosen
-        views, splits, needed = (self.joint[name] for name in ("candidates", "splits", "needed"))
-        if self.certified > 0:
-            together = f" (certified together for all {views} views)" if views > 1 else ""
-            risk = "of new predictions at a risk of at most 1 % with probability 95 %"
-            share = percent(self.certified)
-            if splits == 1:
-                return f"A certified threshold of {self.label}{together} accepts {share} {risk}. {chosen}"
-            has = "has" if self.joint["certified"] == 1 else "have"
-            return (
-                f"Certified thresholds{together} accept {share} {risk}, on average over all splits: "
-                f"{self.joint['certified']} of {splits} splits {has} one, {self.joint['chosen']} of these of "
-                f"{self.label}. {chosen}"
-            )
-        if (rows := self.joint["calibration_rows"]) < needed:
-            why = (
-                f"a certificate needs {needed} accepted rows without an error, and the calibration half of a "
-                f"test part has {rows}"
-            )
-        else:
-            why = (
-                "the rows that the strictest thresholds accept have too many errors (a certificate needs "
-                f"{needed} rows without an error, and a calibration half has {rows} rows)"
-            )
-        return f"No threshold is certified for a risk of at most 1 %: {why}. {chosen}"
+        return f"{self.certificate} {chosen}".strip()
 
 
 def accepted_share(reports: Mapping[str, Report], comparisons: Comparisons, dataset: str) -> Accepted:
@@ -90,7 +88,9 @@ def accepted_share(reports: Mapping[str, Report], comparisons: Comparisons, data
         return accepted
     ((run, report),) = reports.items()
     rows = [] if report.run.has_groups(dataset) else report.dicts("certified-jointly.csv", dataset=dataset)
-    for row in rows:
-        if abs(row["limit"] - RISK) < 1e-12:
-            accepted = accepted._replace(joint=row, label=label(run, row))
-    return accepted
+    if not rows:
+        return accepted
+    strictest = min(rows, key=lambda row: row["limit"])
+    certified = [row for row in rows if 2 * row["certified"] >= row["splits"]]
+    joint = min(certified, key=lambda row: row["limit"], default=strictest)
+    return accepted._replace(joint=joint, label=label(run, joint), strictest=strictest)

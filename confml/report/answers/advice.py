@@ -287,13 +287,14 @@ def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> st
 def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) -> Advice:
     if not accepted.certified:
         return Advice("certified", reason=accepted.sentence)
+    limit = accepted.joint["limit"]
     return Advice(
         "certified",
         accepted.label,
-        f"{percent(accepted.certified)} of new predictions",
+        f"{percent(accepted.certified)} of new predictions at a risk of at most {percent(limit)}",
         accepted.label,
-        guarantee="An accepted prediction is wrong with probability at most 1 %; this holds with probability "
-        f"95 % over the calibration rows, for the choice among all {accepted.joint['candidates']} views.",
+        guarantee="This holds with probability 95 % over the calibration rows, for the choice among all "
+        f"{accepted.joint['candidates']} views and all limits.",
     )
 
 

@@ -13,7 +13,7 @@ from confml.report.answers.classes import class_sentences
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import FEW_SPLITS, Comparison
 from confml.report.answers.losses import ERROR
-from confml.report.answers.text import caution, detectable_text, listed, percent, points
+from confml.report.answers.text import caution, detectable_text, listed, percent, points, some
 from confml.report.files import natural
 from confml.report.report import Report
 from confml.report.run.cells import with_details
@@ -229,8 +229,7 @@ def _sentences(
     if not complete:
         return sentences
     sentences += [] if advice is None else [advice.head, advice.rest]
-    shares = [answer.accepted for answer in complete]
-    return [*sentences, *_classes(answers), _lowest(complete, aim), _accepted(shares)]
+    return [*sentences, *_classes(answers), _lowest(complete, aim), *_accepted(complete)]
 
 
 def _classes(answers: Sequence[Answer]) -> list[str]:
@@ -298,22 +297,16 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
     return f"{text} {power[0].upper()}{power[1:]}."
 
 
-def _accepted(shares: Sequence[Accepted]) -> str:
-    """Return the range of certified shares, or that of shares chosen on the test rows."""
-    certified = [share.certified for share in shares if share.certified is not None]
-    if any(certified):
-        return (
-            f"Certified thresholds accept {_range(certified)} of new predictions at a risk of at most 1 %, "
-            "depending on the data set."
-        )
-    none = "No threshold is certified for a risk of at most 1 %. " if certified else ""
-    return (
-        f"{none}On the test rows, {_range([share.observed for share in shares])} of the predictions of a "
-        "method have an observed risk of at most 1 %; method and threshold were chosen on these rows, so "
+def _accepted(answers: Sequence[Answer]) -> list[str]:
+    """Return the certified share of each data set, or the range of those chosen on the test rows."""
+    if any(answer.accepted.certified for answer in answers):
+        texts = {answer.dataset: answer.accepted.certificate for answer in answers}
+        return some([f"{dataset}: {text}" for dataset, text in texts.items() if text])
+    shares = [answer.accepted.observed for answer in answers]
+    least, most = map(percent, (min(shares), max(shares)))
+    none = "No threshold is certified. " * any(answer.accepted.joint for answer in answers)
+    return [
+        f"{none}On the test rows, {least if least == most else f'{least} to {most}'} of the predictions of a "
+        "method have an observed risk of at most 1 %. Method and threshold were chosen on these rows, so "
         "expect a higher risk."
-    )
-
-
-def _range(shares: Sequence[float]) -> str:
-    """Return "2 % to 92 %", or one number if both ends are the same."""
-    return " to ".join(dict.fromkeys(map(percent, (min(shares), max(shares)))))
+    ]

@@ -44,7 +44,7 @@ TERMS = {
     "sets of the method. Promised coverages are tested with the beta-binomial distribution, others "
     "with the test rows.",
     "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded with "
-    "probability 95 %, for all methods of a data set together.",
+    "probability 95 %, for all methods of a data set and the limits 1, 2, 5, 10 and 20 % together.",
     "chosen": "Largest share of the test predictions with an observed risk of at most 1 %. Method and "
     "threshold are chosen on the same rows, so the risk of new rows is higher.",
 }

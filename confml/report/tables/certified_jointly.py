@@ -15,15 +15,17 @@ from confml.methods import BASELINE
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import Variant
-from confml.report.tables.certified import DELTA, RISKS, group_columns, halves, has_halves, has_thresholds
+from confml.report.tables.certified import DELTA, group_columns, halves, has_halves, has_thresholds
 from confml.report.tables.table import Row, Table
 
 ALL = "all"
 """Scope of the guarantee: the accepted rows of all classes together."""
+LIMITS = (0.2, 0.1, 0.05, 0.02, 0.01)
+"""Limits on the risk, from loose to strict."""
 GUARANTEE = (
-    f"With probability at least {1 - DELTA:g} over calibration halves, none of the thresholds certified for"
-    " the {candidates} views of this split accepts new rows with a risk above {limit:g}, so the chosen"
-    " one does not either."
+    f"With probability at least {1 - DELTA:g} over calibration halves, no threshold that is certified for a"
+    " limit and one of the {candidates} views of a split accepts new rows with a risk above the limit, so the"
+    " smallest certified limit holds for the chosen threshold."
 )
 NO_GUARANTEE = "None: the rows of a group are not independent (groups: {column})."
 
@@ -65,14 +67,27 @@ class Chosen(NamedTuple):
     risk: float
 
 
-def chosen_threshold(candidates: Sequence[Candidate], risk: float) -> Chosen:
+def limits_of(rows: int, candidates: int) -> tuple[float, ...]:
+    """Return the limits that are certified together: those that the rows of a calibration half may certify.
+
+    Each has an equal part of the probability of an error, which therefore does not depend on labels.
+    """
+    counts = [
+        count
+        for count in range(1, len(LIMITS) + 1)
+        if minimum_accepted(LIMITS[count - 1], DELTA / (candidates * count)) <= rows
+    ]
+    return LIMITS[: max(counts, default=1)]
+
+
+def chosen_threshold(candidates: Sequence[Candidate], risk: float, delta: float = DELTA) -> Chosen:
     """Certify the thresholds of the candidates of a split together, and choose one."""
     half, rest = halves(candidates[0].dataset, candidates[0].split, len(candidates[0].correct))
     certainty = np.stack([candidate.certainty for candidate in candidates])
     correct = np.stack([candidate.correct for candidate in candidates])
-    grids = threshold_grids(certainty[:, rest], len(half), risk, DELTA / len(candidates))
+    grids = threshold_grids(certainty[:, rest], len(half), risk, delta / len(candidates))
     paths = Path.of_parts(certainty[:, half], correct[:, half], grids, risk)
-    best = most_accepting(paths, certify_paths(paths, DELTA))
+    best = most_accepting(paths, certify_paths(paths, delta))
     if best is None:
         return Chosen(None, ("", "", ""), 0.0, float("nan"))
     number, index = best
@@ -88,7 +103,9 @@ def rows(report: Report) -> Iterator[Row]:
     The thresholds of all views of all method variants of a data set are tested together on the calibration
     half of each test part. The guarantee therefore holds for the chosen method, view and threshold. (The
     thresholds of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One
-    row per limit on the risk of the accepted rows (scope ``all``: of all classes together).
+    row per limit on the risk of the accepted rows (scope ``all``: of all classes together). The limits that
+    the calibration rows may certify are also tested together (Bonferroni), so the smallest certified limit
+    may be chosen when the results are known.
 
     The chosen threshold is the certified one that accepts most calibration rows. candidates: number of views
     certified together, the smallest of a split. certified: number of splits with a certified threshold.
@@ -99,8 +116,7 @@ def rows(report: Report) -> Iterator[Row]:
     accepted calibration rows without an error that the first certificate of a path needs. guarantee: the
     guarantee in one sentence, for rows drawn independently of the distribution of the test part. Not for
     ``protocol: online``, where each row is predicted by another classifier. For a data set with ``groups``
-    there is no guarantee, because the rows of a group are not independent. Each row of the file has a
-    separate guarantee: the limit must be chosen before the results are known.
+    there is no guarantee, because the rows of a group are not independent.
     """
     splits: dict[str, dict[str, list[Candidate]]] = {}
     for candidate in (candidate for options in report.run.collected(candidates_of) for candidate in options):
@@ -109,13 +125,16 @@ def rows(report: Report) -> Iterator[Row]:
     for dataset, by_split in splits.items():
         count = min(map(len, by_split.values()))
         rows = min(-(-len(candidates[0].correct) // 2) for candidates in by_split.values())
-        for limit in RISKS:
-            chosen = [chosen_threshold(candidates, limit) for candidates in by_split.values()]
+        limits = limits_of(rows, max(map(len, by_split.values())))
+        for limit in LIMITS:
+            # A limit that the rows cannot certify is tested as if all limits were.
+            delta = DELTA / len(limits if limit in limits else LIMITS)
+            chosen = [chosen_threshold(candidates, limit, delta) for candidates in by_split.values()]
             certified = [choice for choice in chosen if choice.threshold is not None]
             views = [choice.view for choice in certified]
             best = max(dict.fromkeys(views), key=views.count, default=("", "", ""))
-            guarantee = GUARANTEE.format(candidates=count, limit=limit)
-            needed = max(minimum_accepted(limit, DELTA / len(candidates)) for candidates in by_split.values())
+            guarantee = GUARANTEE.format(candidates=count)
+            needed = max(minimum_accepted(limit, delta / len(candidates)) for candidates in by_split.values())
             yield (
                 *(dataset, ALL, limit, DELTA, count, len(chosen), len(certified), *best, views.count(best)),
                 mean_and_sd([choice.coverage for choice in chosen])[0],

@@ -183,9 +183,12 @@ def test_lowest_cost_is_that_of_the_decisions():
 
 def test_certified_share():
     run = run_of({"a": probabilities(1), "b": probabilities(9)})
-    found = advice_of(run, "certified", Accepted(0.9, "a", {"coverage": 0.62, "candidates": 2}, "b"))
-    assert found.head == "For the largest certified share: b (62 % of new predictions)."
-    assert "wrong with probability at most 1 %; this holds with probability 95 %" in found.guarantee
+    joint = {"coverage": 0.62, "candidates": 2, "limit": 0.05, "certified": 3, "splits": 5}
+    advice = advice_of(run, "certified", Accepted(0.9, "a", joint, "b"))
+    assert advice.head == (
+        "For the largest certified share: b (62 % of new predictions at a risk of at most 5 %)."
+    )
+    assert "This holds with probability 95 % over the calibration rows" in advice.guarantee
     assert advice_of(run, "certified").recommended is None
 
 

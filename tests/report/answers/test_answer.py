@@ -105,16 +105,22 @@ def test_the_observed_share_names_its_method():
     assert "chosen on these rows, so expect a higher risk" in found.sentence
 
 
-def test_the_certified_share_allows_for_the_choice_of_the_method():
-    """350 rows certify 1 % for one method (299 without an error), but not for the better of two (368)."""
+def test_the_smallest_certified_limit_is_stated():
+    """350 rows without an error certify 2 % with four limits, and 1 % takes 459 with five."""
     alone = only(run_with_errors({"a": [0]}, ["r0"], 700)).accepted
     assert alone.certified == 1.0
-    assert "A certified threshold of a accepts 100 % of new predictions at" in alone.sentence
-    pair = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800)).accepted
-    assert "certified together for all 2 views" in pair.sentence
-    few = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)).accepted
-    text = "needs 368 accepted rows without an error, and the calibration half of a test part has 350"
-    assert few.certified == 0.0 and text in few.sentence
+    assert alone.certificate == (
+        "A certified threshold of a accepts 100 % of new predictions at a risk of at most 2 %. Too few rows "
+        "to certify 1 %: 459 error-free rows needed, 350 available."
+    )
+    enough = only(run_with_errors({"a": [0]}, ["r0"], 1000)).accepted
+    assert enough.certificate.endswith("at a risk of at most 1 %.")
+    pair = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 1000)).accepted  # the choice of the method
+    assert pair.certificate.endswith(
+        "Too few rows to certify 1 %: 528 error-free rows needed, 500 available."
+    )
+    errors = only(run_with_errors({"a": [60]}, ["r0"], 1000)).accepted
+    assert "at a risk of at most 2 %. The most confident predictions have too many" in errors.certificate
     # There is no certificate for groups.
     grouped = run_with_errors({"a": [0]}, ["r0"], 700)
     grouped.config = grouped.config.model_copy(update={"datasets": (dataset("d", "person"),)})
@@ -122,8 +128,16 @@ def test_the_certified_share_allows_for_the_choice_of_the_method():
 
 
 def test_a_certificate_on_some_of_the_splits():
-    found = only(run_with_errors({"a": [0, 90, 90]}, rows=700)).accepted
-    assert "accept 33 % of new predictions at a risk of at most 1 % with" in found.sentence
-    assert "on average over all splits: 1 of 3 splits has one, 1 of these of a." in found.sentence
-    none = only(run_with_errors({"a": [90, 90, 90]}, rows=700)).accepted
-    assert "the strictest thresholds accept have too many errors (a certificate" in none.sentence
+    most = only(run_with_errors({"a": [0, 0, 350]}, rows=700)).accepted
+    assert most.certificate.startswith(
+        "Certified thresholds, most often of a, accept 67 % of new predictions at a risk of at most 2 %."
+    )
+    none = only(run_with_errors({"a": [690, 690, 690]}, rows=700)).accepted
+    assert none.certificate.startswith("No threshold is certified. Too few rows to certify 1 %:")
+
+
+def test_certified_shares_of_several_data_sets():
+    run = run_with_errors({"a": [0, 0, 0], "b": [9, 9, 9]}, rows=700, datasets=("d", "e"))
+    *_, first, second = answer(run).sentences
+    assert first.startswith("d: Certified thresholds, most often of a, accept 100 %")
+    assert second.startswith("e: Certified")
