@@ -26,6 +26,8 @@ WARNINGS: Mapping[str, str] = {
     "class-coverage": "the regions of a method contain the labels of a class more rarely than 1 - level, "
     "with p <= 0.01 after Holm's correction over the classes: the promise is for all rows together",
     "constant-predictions": "a method predicts the same class for every test row",
+    "end-of-grid": "inner selection chooses the smallest or largest number of a tune grid on most splits, so "
+    "that better values may be outside of it",
     "votes-below-threshold": "votes of one-vs-one machines cannot reach a threshold: a class wins at most "
     "K - 1 of K (K - 1) / 2 votes, a share of 2/K",
 }

@@ -458,3 +458,30 @@ def test_the_first_rows_change_no_finding_of_the_audit(monkeypatch, seed, ordere
     monkeypatch.setattr("confml.data.audit._FIRST", 10_000)
     assert found == [one for one in audit(data) if one.code == "gives-label-away"]
     assert found[0].columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "grid, chosen, text",
+    [
+        (
+            [0.001, 0.002],
+            [0.002, 0.002, 0.001],
+            "C = 0.002 is the largest value of its grid, chosen on 2 of 3",
+        ),
+        ([0.1, 1.0, 10.0], [0.1, 0.1, 0.1], "C = 0.1 is the smallest value of its grid, chosen on 3 of 3"),
+        ([0.1, 1.0, 10.0], [0.1, 1.0, 10.0], None),  # no end on most splits
+        ([1, 3, 5], [1, 1, 1], None),  # no smaller k
+        (["rbf", "linear"], ["rbf"] * 3, None),
+    ],
+)
+def test_a_tuned_value_at_the_end_of_its_grid(grid, chosen, text):
+    def predict(cell):
+        scores = [{"params": {"C": value}, "mean": 0.9, "sd": 0.0, "folds": [0.9]} for value in grid]
+        tuning = {"scores": scores, "chosen": {"C": chosen[int(cell.split[1])]}, "select_by": "accuracy"}
+        view = Prediction(np.array(["a", "b"]), np.eye(2) * 0.8 + 0.1, "probability")
+        return result_of(cell, {"probability": view}, np.array(["a", "b"]), tuning=tuning)
+
+    info = {"d": DatasetInfo(name="d", rows=40, attributes=3, classes=2)}
+    run = make_run(make_config([entry("svc", {})]), predict, info, ["r0", "r1", "r2"])
+    texts = [one.text for one in result_warnings(run) if one.code == "end-of-grid"]
+    assert [text in warning for warning in texts] == ([] if text is None else [True])

@@ -80,7 +80,12 @@ def results_table(
     )
     bold = pd.DataFrame(best).reindex(index=frame.index, columns=frame.columns, fill_value=False)
     left_out = comparison.left_out if comparison is not None else {}
-    notes = [f"{comparisons.label(line)}: not compared ({reason})." for line, reason in left_out.items()]
+    notes = [
+        f"{heading} inf: the true label of a row has probability 0."
+        for heading in texts
+        if "inf" in texts[heading]
+    ]
+    notes += [f"{comparisons.label(line)}: not compared ({reason})." for line, reason in left_out.items()]
     if failed:
         fits = [f"{label} {counted(number, 'fit')}" for label, number in failed.items()]
         notes.append(f"Failed: {listed(fits)}.")

@@ -1,6 +1,7 @@
 """Notes on the numbers of a run: missing cells, warnings from its results, chains that did not converge."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -36,7 +37,8 @@ def result_warnings(results: RunResults) -> tuple[Warned, ...]:
         for warned in _small_levels(results, name, [number for number in counted if number.dataset == name])
     )
     constant = (warned for warnings in results.collected(constant_predictions) for warned in warnings)
-    return (*small, *constant, *class_warnings(results))
+    ends = (warned for warnings in results.collected(grid_ends) for warned in warnings)
+    return (*small, *constant, *ends, *class_warnings(results))
 
 
 def class_warnings(results: RunResults) -> Iterator[Warned]:
@@ -138,6 +140,36 @@ def constant_predictions(variant: Variant) -> list[Warned]:
     return [Warned("constant-predictions", sentence, remedy, variant.dataset)]
 
 
+def grid_ends(variant: Variant) -> list[Warned]:
+    """Return a warning for each tuned number that is at the same end of its grid on most splits.
+
+    A smallest value of 0 or of the whole number 1 is no end: smaller ones are seldom possible.
+    """
+    ends: Counter[tuple[str, Any, str]] = Counter()
+    for result in variant.splits:
+        points = [point["params"] for point in (result.tuning or {}).get("scores", ())]
+        for name, value in (result.tuning or {}).get("chosen", {}).items():
+            values = {point[name] for point in points}
+            if len(values) < 2 or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
+                continue
+            if value == max(values):
+                ends[name, value, "largest"] += 1
+            elif value == min(values) and value != 0 and not (value == 1 and isinstance(value, int)):
+                ends[name, value, "smallest"] += 1
+    splits = len(variant.splits)
+    return [
+        Warned(
+            "end-of-grid",
+            f"{variant.label}: {name} = {value} is the {end} value of its grid, chosen on {n} of {splits} "
+            f"split{'s' * (splits > 1)}",
+            f"add {'larger' if end == 'largest' else 'smaller'} values to tune",
+            variant.dataset,
+        )
+        for (name, value, end), n in ends.items()
+        if 2 * n > splits
+    ]
+
+
 def chain_notes(variant: Variant) -> list[str]:
     """Return a note if chains of a variant did not converge; it quotes the worst split."""
     chains = [chains for split in variant.splits if (chains := split.views.fit_details.chains) is not None]
@@ -218,5 +250,5 @@ NOTES = Files(
     "notes",
     {NOTES_FILE: "notes on the numbers, one per line"},
     write,
-    collects=lambda run: (chain_notes, counted_rows, constant_predictions, losses_of),
+    collects=lambda run: (chain_notes, counted_rows, constant_predictions, grid_ends, losses_of),
 )

@@ -232,6 +232,18 @@ def test_failures_and_notes_are_shown(tmp_path):
         assert note.removeprefix("warning: ") in "".join(Elements(text).texts)
 
 
+def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
+    def predict(cell):
+        p = np.where(np.arange(10)[:, None] < 9, [0.9, 0.1], [1.0, 0.0])
+        truth = np.array(["a"] * 9 + ["b"])
+        return result_of(cell, {"probability": Prediction(np.array(["a", "b"]), p, "probability")}, truth)
+
+    info = {"d": DatasetInfo(name="d", rows=40, attributes=3, classes=2)}
+    write_report(make_run(make_config([entry("tree")]), predict, info, ["r0"]), tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "log loss inf: the true label of a row has probability 0." in "".join(Elements(text).texts)
+
+
 def test_large_tables_have_the_lowest_errors(tmp_path):
     run = some_run(datasets=("one",), methods=40, n=12, splits=("r0",))
     write_report(run, tmp_path)
