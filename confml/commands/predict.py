@@ -13,11 +13,11 @@ from confml.commands.common import say, say_unless
 
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
 OF_FORMAT = ("encoding", "decimal", "sheet")  # of the file of new rows too
-OF_TABLE = ("label", "id", "ignore", "missing")
+OF_TABLE = ("label", "id", "nominal", "ignore", "missing")
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "method": "--method"},
-    **{"params": "--param", "conformal": "--conformal", "mondrian": "--mondrian", "view": "--view"},
+    **{"params": "--param", "conformal": "--conformal", "mondrian": "--mondrian"},
     **{"risk": "--risk", "selection_part": "--selection-part"},
     **{key: f"--{key}" for key in OF_TABLE},
 }
@@ -43,7 +43,6 @@ OF_FIT = {
 @click.option(
     "--mondrian", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
 )
-@click.option("--view", metavar="NAME", help="View of the method.  [default: the first one with regions]")
 @click.option(
     "--level", "levels", type=RATE, multiple=True,
     help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
@@ -226,7 +225,7 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     from confml.predictions.training import Choice, fit_model
 
     risk = None if options["risk"] is None else RiskTarget(options["risk"])
-    same = ("dataset", "method", "conformal", "mondrian", "view", "selection_part", "trust")
+    same = ("dataset", "method", "conformal", "mondrian", "selection_part", "trust")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
     config = _config(source, options)
