@@ -177,6 +177,12 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
         module.compare(["run"], against="")
     same = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
+    three = module.compare(["first/run", "second/run", "third/run"])
+    assert {(row.first, row.second) for row in three} == {
+        (f"{name}, by-hand ({first})", f"{name}, by-hand ({second})")
+        for name in ("standard", "adaptive")
+        for first, second in ((1, 2), (1, 3), (2, 3))
+    }
 
 
 def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):

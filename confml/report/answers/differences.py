@@ -38,7 +38,7 @@ class Difference(NamedTuple):
     centre: of the intervals, shrunk towards 0 for independent rows. error: standard error, with ``degrees``
     of freedom; NaN where there is no test. p_value: two-sided. rows, splits: different test rows, and
     splits. same: whether all losses are equal. bound: largest possible difference. square: mean square of
-    the differences of the rows; inf without a bound, and for rows in groups.
+    the differences of the rows. clustered: whether rows are in groups.
     """
 
     difference: float
@@ -51,6 +51,7 @@ class Difference(NamedTuple):
     same: bool
     bound: float
     square: float
+    clustered: bool
 
     def interval(self, comparisons: int = 1) -> tuple[float, float]:
         """Return the 95 % interval; simultaneous for this number of comparisons (Bonferroni)."""
@@ -68,10 +69,13 @@ class Difference(NamedTuple):
         """
         if self.same:
             return math.nan
-        factor = _quantile(comparisons, self.degrees) + POWER_QUANTILE
+        quantile = _quantile(comparisons, self.degrees)
+        # Of few groups, the standard error varies from table to table.
+        spread = math.sqrt(1 + quantile**2 / (2 * max(self.degrees, 1.0))) if self.clustered else 1.0
+        factor = quantile + POWER_QUANTILE * spread
         detectable = plain = factor * self.error * (self.rows + 2) / self.rows
         seen = abs(self.difference)
-        if detectable > seen and math.isfinite(self.square):
+        if detectable > seen and math.isfinite(self.bound) and not self.clustered:
             square = self.square + 2 * self.bound**2 / self.rows  # with the two rows that the test adds
             for _ in range(50):
                 gap = min(detectable, self.bound)
@@ -161,15 +165,14 @@ class LossTable:
     def pair(self, first: int, second: int) -> Difference:
         """Return the difference of two methods."""
         total, centre, error, degrees, p_value = self._differences(first, [second])
-        square = math.inf
-        if math.isfinite(self.bound) and self.clusters is None:
-            square = float(np.mean(self._split_means((self._losses[[first]] - self._losses[[second]]) ** 2)))
+        squares = self._split_means((self._losses[[first]] - self._losses[[second]]) ** 2)
         return Difference(
             *(float(total[0]), float(centre[0]), float(error[0]), degrees, float(p_value[0])),
             *(self.row_means.shape[1], self.split_means.shape[1]),
             bool(np.array_equal(self.row_means[first], self.row_means[second])),
             self.bound,
-            square,
+            float(np.mean(squares)),
+            self.clusters is not None,
         )
 
     def p_values(self) -> np.ndarray:

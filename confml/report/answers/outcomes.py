@@ -237,7 +237,8 @@ class TaskComparison:
         detectable = self.comparison.detectable
         if not math.isfinite(detectable):
             return "No possible difference would probably have been detected: there are too few items."
-        text = f"A difference of {self.amount(detectable)} would probably have been detected (80 % power)"
+        power = "80 %" if self.table.clusters is None else "60 to 80 %"
+        text = f"A difference of {self.amount(detectable)} would probably have been detected ({power} power)"
         if self.table.split_means.shape[1] > 1:
             return f"{text}."
         smaller = _round_below(detectable)

@@ -18,11 +18,11 @@ def compared(rng, gap, models, items, right=0.0, seeds=1, groups=0, unequal=Fals
     """Return the comparison of models of which the last one is worse by ``gap``.
 
     Difficulty is shared by the models. right: share of right answers of the others; 0 for scores. groups: of
-    equal size, or in Pareto proportions if ``unequal``, in which a model is better or worse altogether.
+    equal size, or in fixed Pareto proportions if ``unequal``, in which a model is better or worse altogether.
     """
-    shares = rng.pareto(1.2, groups) + 0.1 if unequal else np.ones(max(groups, 1))
-    group = np.sort(rng.choice(len(shares), items, p=shares / shares.sum())) if unequal else None
-    group = np.arange(items) % groups if groups and not unequal else group
+    shares = np.random.default_rng(groups + 4).pareto(1.2, groups) + 0.1 if unequal else np.ones(groups)
+    ends = np.cumsum(shares) / shares.sum() if groups else np.ones(1)
+    group = np.searchsorted(ends, (np.arange(items) + 0.5) / items) if groups else None
     own = rng.normal(size=(models, items)) if group is None else rng.normal(size=(models, groups))[:, group]
     ability = np.sqrt(0.3) * rng.normal(size=items) + np.sqrt(OWN) * own
     splits = []
@@ -41,7 +41,8 @@ def compared(rng, gap, models, items, right=0.0, seeds=1, groups=0, unequal=Fals
 def stated_difference(**setting):
     """Return the difference that tables of equal models state as detectable, at most the share of right."""
     rng = np.random.default_rng(0)
-    values = [compared(rng, 0.0, **setting).comparison.detectable for _ in range(25)]
+    draws = 100 if "groups" in setting else 25
+    values = [compared(rng, 0.0, **setting).comparison.detectable for _ in range(draws)]
     gap = float(np.median([value for value in values if np.isfinite(value)] or [np.inf]))
     return min(gap, 0.98 * setting["right"]) if "right" in setting else gap
 
