@@ -13,10 +13,11 @@ from confml.config.dataset_spec import folder_name
 from confml.config.read import bundled_configs, read_config
 from confml.config.schema import FigureSpec
 from confml.data.audit import audit, column_findings
+from confml.data.coding import plain_numbers
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
-from confml.data.identifiers import is_key, no_feature
+from confml.data.identifiers import KEY, no_feature
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable, missing_texts
 from confml.errors import ConfigError, DataError
@@ -172,14 +173,14 @@ def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) 
     table.missing = missing_texts(spec.get("missing-values"))
     keys = ("id", "ignore", "nominal")
     listed = {spec["label"], spec.get("groups"), *(name for key in keys for name in spec.get(key, ()))}
-    for name in table.names:
-        if name in listed:
-            continue
-        texts = table.texts(name)
-        if is_key(name, texts):
+    names = [name for name in table.names if name not in listed]
+    numbers, is_number = plain_numbers(table, names, spec.get("decimal", "."))
+    for j, name in enumerate(names):
+        reason = no_feature(name, numbers[:, j] if is_number[j] else table.texts(name))
+        if reason == KEY:
             _list(spec, "id", [name])
-            reasons["id"] = "a different value in every row: no feature, kept with its row"
-        elif reason := no_feature(name, texts):
+            reasons["id"] = KEY
+        elif reason:
             _list(spec, "ignore", [name])
             reasons[f"ignore {name}"] = reason
 

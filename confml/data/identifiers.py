@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,9 @@ _DATE = re.compile(
     r"|\d{1,2}[ -][a-z]{3,9}\.?,?[ -]\d{2,4}|[a-z]{3,9}\.? \d{1,2},? \d{4})([ T].*)?",
     re.IGNORECASE,
 )
-_WHOLE = re.compile(r"[+-]?\d{1,15}(\.0*)?")
 _NUMBER = re.compile(r"[-+\d.,'%€$£\s]*\d[-+\d.,'%€$£\seE]*")  # also with signs and separators
+KEY = "a different value in every row: no feature, kept with its row"
+FIRST_DATE, LAST_DATE = 19_000_000, 21_000_000  # numbers between which dates are, such as 20240531
 NEARLY_EMPTY = 0.2  # share of the rows with a value below which a column is nearly empty
 SEQUENCE = 0.9  # share of the rows that are one more than the row before
 FREE_TEXT = 4  # words per text on average
@@ -64,51 +66,53 @@ def identifier_finding(names: Sequence[str]) -> Finding:
     return of_columns("identifier", names, HAS, "a different whole number or category in every row", remedy)
 
 
-def is_key(name: str, texts: Texts) -> bool:
-    """Return whether a column has a different value in every row that names the row, and is no free text."""
-    if len(texts) < ID_ROWS or len(texts.distinct) < len(texts) or "" in texts.distinct:
-        return False
-    if are_dates(texts.distinct) or _is_free_text(texts.distinct):
-        return False
-    if all(map(_WHOLE.fullmatch, texts.distinct)):
-        return is_like_identifier(name, np.array(texts.distinct, dtype=float))
-    return not any(map(_NUMBER.fullmatch, texts.distinct))
+def no_feature(name: str, column: Texts | np.ndarray) -> str:
+    """Return why a column of a file is no feature as it stands: no text for a feature, `KEY` for an
+    identifier of rows.
 
-
-def no_feature(name: str, texts: Texts) -> str:
-    """Return why a column of a file is no feature as it stands; no text for a feature."""
-    values, filled = [text for text in texts.distinct if text], texts.where(bool)
-    rows, distinct = int(filled.sum()), len(values)
+    column: (n,) numbers, NaN where one is missing, or texts.
+    """
+    values: Any
+    if isinstance(column, Texts):
+        values, filled, is_whole = [text for text in column.distinct if text], column.where(bool), False
+    else:
+        filled = ~np.isnan(column)
+        values = np.unique(column[filled])
+        is_whole = bool(np.all(values == np.trunc(values)))
+    n, rows, distinct = len(column), int(filled.sum()), len(values)
     counts = f"{distinct} different values in {rows} rows"
-    if rows < NEARLY_EMPTY * len(texts):
-        return f"nearly empty: {rows} of {len(texts)} rows have a value"
+    if rows < NEARLY_EMPTY * n:
+        return f"nearly empty: {rows} of {n} rows have a value"
     if distinct == 1:
         return "constant: the same value in every row that has one"
-    if are_dates(values):
+    texts = values
+    if isinstance(values, np.ndarray):  # 20240531
+        as_dates = is_whole and values[0] > FIRST_DATE and values[-1] < LAST_DATE
+        texts = [f"{value:.0f}" for value in values] if as_dates else []
+    if are_dates(texts):
         return "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
     if rows < ID_ROWS:
         return ""
     last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2
-    if all(map(_WHOLE.fullmatch, values)):
-        numbers = np.array([float(text or "nan") for text in texts.distinct])[texts.codes][filled]
-        if np.mean(np.diff(numbers) == 1) >= SEQUENCE:
+    if isinstance(column, np.ndarray):
+        if distinct == n and is_like_identifier(name, column):
+            return KEY
+        if is_whole and np.mean(np.diff(column[filled]) == 1) >= SEQUENCE:
             return "numbers the rows"
-        return f"identifier: {counts}" if few_repeats and last in _IDS | _NUMBERS else ""
+        return f"identifier: {counts}" if is_whole and few_repeats and last in _IDS | _NUMBERS else ""
     if any(map(_NUMBER.fullmatch, values)):
         return ""
-    if _is_free_text(values) and distinct >= max(ID_ROWS, rows / 20):
+    if sum(len(text.split()) for text in values) >= FREE_TEXT * distinct and distinct >= max(
+        ID_ROWS, rows / 20
+    ):
         return f"free text: {counts}"
-    return f"identifier: {counts}" if few_repeats else ""
+    return "" if not few_repeats else KEY if distinct == n else f"identifier: {counts}"
 
 
 def are_dates(texts: Sequence[str]) -> bool:
     """Return whether all texts that are not empty are dates, such as 2024-05-31, 31.5.2024 or 31 May 2024."""
     there = [text for text in texts if text]
-    return bool(there) and all(_DATE.fullmatch(text) for text in there)
-
-
-def _is_free_text(values: Sequence[str]) -> bool:
-    return sum(len(text.split()) for text in values) >= FREE_TEXT * len(values)
+    return bool(there) and all(map(_DATE.fullmatch, there))
 
 
 def names_subjects(name: str, values: np.ndarray, is_nominal: bool) -> bool:

@@ -42,7 +42,7 @@ def tiny(tmp_path_factory):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("run", "--dry-run", "tiny.yaml"),
+        ("run", "tiny.yaml", "--dry-run"),
         ("status", "run"),
         ("report", "run", "--json"),
         ("compare", "run"),
@@ -56,7 +56,10 @@ def tiny(tmp_path_factory):
     ids=lambda arguments: arguments[0],
 )
 def test_every_command_writes_ascii(tiny, arguments):
-    arguments = [str(tiny / one) if one in ("tiny.yaml", "run") else one for one in arguments]
+    arguments = [
+        arguments[0],
+        *(str(tiny / text) if text in ("tiny.yaml", "run") else text for text in arguments[1:]),
+    ]
     done = confml_command(*arguments, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
