@@ -131,3 +131,12 @@ def test_aps_of_a_classifier_that_is_always_certain_has_the_coverage_of_the_clas
     runpy.run_path(str(ARENA / "broken" / "mapie_aps.py"))
     coverage, promised = map(float, re.findall(r"0\.\d+", capsys.readouterr().out))
     assert abs(coverage - 0.8) < 0.01 and promised == 0.9
+
+
+def test_the_data_sets_are_distinct_and_of_the_sizes_of_the_protocol():
+    cards = pd.read_csv(ARENA.parents[2] / "results" / "reference" / "arena" / "datasets.csv")
+    sets = pd.read_csv(ARENA / "sets.csv")
+    assert list(cards["name"]) == list(sets["name"]) and len(set(sets["name"])) == len(sets) >= 50
+    assert cards["rows"].between(100, 5000).all() and cards["classes"].between(2, 26).all()
+    digests = cards["sha256"].dropna()
+    assert len(set(digests)) == len(digests) == 50 and cards["licence"].notna().all()

@@ -1,4 +1,4 @@
-"""The two figures of the arena: coverage of each entry, and set size against what is not kept."""
+"""The two figures of the arena: coverage of each entry, and outcomes with set sizes."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 COLOURS = {0.05: "#33658a", 0.1: "#d1495b", 0.2: "#5b8e3e"}
+OUTCOMES = {"kept": "#a9c5a0", "refused": "#cccccc", "broken": "#d1495b"}
 
 
 def draw(cells: pd.DataFrame, out: Path) -> None:
@@ -26,7 +27,7 @@ def draw(cells: pd.DataFrame, out: Path) -> None:
             axes.plot(excess.mean(), position + shift, "o", color=colour, markersize=4, label=label)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(entries)), entries)
-    axes.set_xlabel("coverage minus (1 - level): mean of the data sets (dot), each data set (line)")
+    axes.set_xlabel("coverage minus (1 - level): mean (dot), data sets (lines)")
     axes.legend(loc="lower left", fontsize=8)
     figure.savefig(out / "coverage.svg", metadata={"Date": None})
     plt.close(figure)
@@ -34,16 +35,27 @@ def draw(cells: pd.DataFrame, out: Path) -> None:
     at = cells[cells["level"] == 0.1]
     plain = at[at["entry"] == "confml split"].set_index(["base", "dataset"])["size"]
     means = plain.groupby("dataset").mean()
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for entry, group in at.groupby("entry", sort=False):
+    shape = {"sharey": True, "width_ratios": (1, 1.3), "figsize": (7, 0.24 * len(entries) + 1)}
+    figure, (left, right) = plt.subplots(1, 2, layout="constrained", **shape)
+    for position, entry in enumerate(entries):
+        group, start = at[at["entry"] == entry], 0.0
+        for outcome, colour in OUTCOMES.items():
+            share = 100 * (group["outcome"] == outcome).mean()
+            label = outcome if position == 0 else None
+            left.barh(position, share, left=start, color=colour, height=0.7, label=label)
+            start += share
         # Sizes relative to confml split around the same classifier, or around all four of them.
         keys = zip(group["base"], group["dataset"], strict=True)
         beside = [means[dataset] if base == "any" else plain[base, dataset] for base, dataset in keys]
-        ratio = (group["size"] / np.array(beside)).mean()
-        failed = 100 * (group["outcome"] != "kept").mean()
-        axes.plot(failed, ratio, "o", color="#33658a")
-        axes.annotate(entry, (failed, ratio), fontsize=7, xytext=(4, 2), textcoords="offset points")
-    axes.set_xlabel("cells refused or broken, %")
-    axes.set_ylabel("set size, relative to plain split conformal")
+        ratios = (group["size"] / np.array(beside)).dropna()
+        if len(ratios):
+            right.boxplot(
+                ratios, positions=[position], orientation="horizontal", showfliers=False, widths=0.6
+            )
+    right.axvline(1, color="black", linewidth=0.8)
+    right.set_yticks(range(len(entries)), entries)
+    left.set_xlabel("cells, %")
+    left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8, frameon=False)
+    right.set_xlabel("set size relative to confml split")
     figure.savefig(out / "sizes.svg", metadata={"Date": None})
     plt.close(figure)
