@@ -154,7 +154,7 @@ allow_import_option = click.option(
     "package executes its code.  [default: scikit-learn alone]",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-all_option = click.option("--all", "everything", is_flag=True, help="Print all tables and the list of files.")
+all_option = click.option("--all", "everything", is_flag=True, help="Print all rows of the tables.")
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed."
 )

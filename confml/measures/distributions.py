@@ -48,6 +48,7 @@ def student_sf(x, df):
 
 def clopper_pearson(k: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of Clopper and Pearson for a share k / n."""
-    low = float(beta_quantile(0.025, k, n - k + 1)) if k else 0.0
-    high = float(beta_quantile(1 - 0.025, k + 1, n - k)) if k < n else 1.0
+    tail = (1 - 0.95) / 2  # 0.025 would change the last digit of stored intervals
+    low = float(beta_quantile(tail, k, n - k + 1)) if k else 0.0
+    high = float(beta_quantile(1 - tail, k + 1, n - k)) if k < n else 1.0
     return low, high

@@ -5,7 +5,6 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 
 import sys
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -16,7 +15,6 @@ from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import shown_summary
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_console
-from confml.report.tables.known import outputs_of
 from confml.report.tables.notes import NOTES_FILE, notes_of
 from confml.report.tables.summary import counts_document, summary_document
 from confml.terminal import carried, folded, width_of
@@ -29,18 +27,18 @@ def print_run(
 ) -> None:
     """Print the results of a run whose reports are in ``folder``.
 
-    everything: also print all tables and the list of files.
+    everything: also print all results.
     """
     stream = stream or sys.stdout
     if (table := short_table(results)) is not None:
         print_shown(table, stream)
-    if everything:
-        print_shown(shown_summary(results), stream)
+    if everything and (shown := shown_summary(results)).frame.size:
+        print_shown(shown, stream)
     lines = _answer(folder)
     notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
-    lines += list_files(results, folder) if everything else list_outputs(folder)
+    lines += list_outputs(folder)
     width = width_of(stream)
     wrapped = (part for line in lines for part in folded(line, width))
     stream.write(carried("".join(f"{line}\n" for line in wrapped), getattr(stream, "encoding", None)))
@@ -76,30 +74,6 @@ def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
 
 def list_outputs(folder: Path) -> list[str]:
     """Return the lines that say where page, tables and figures are."""
-    outputs = {"page": PAGE, "tables": "tables", "figures": "figures"}
-    paths = [(name, folder / path) for name, path in outputs.items() if (folder / path).exists()]
-    return [*(f"{name + ':':<9}{path}" for name, path in paths), f"{'files:':<9}{folder} (--all lists them)"]
-
-
-def list_files(results: RunResults, folder: Path) -> list[str]:
-    """Return one line per file of a report that is not empty, with its content."""
-    files = {name: about for output in outputs_of(results) for name, about in output.paths.items()}
-    present = {name: about for name, about in files.items() if has_content(folder / name)}
-    width = max(map(len, present), default=0) + 1
-    shown = [
-        f"  {(name + '/' if (folder / name).is_dir() else name).ljust(width)}  {about}"
-        for name, about in present.items()
-    ]
-    return [f"files in {folder}:", *shown]
-
-
-def has_content(path: Path) -> bool:
-    """Return whether a file or folder has more than a header."""
-    if path.is_dir():
-        return any(path.iterdir())
-    if not path.exists():
-        return False
-    if path.suffix != ".csv":
-        return True
-    with path.open(encoding="utf-8") as file:
-        return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row
+    outputs = {"page": PAGE, "tables": "tables", "figures": "figures", "files": ""}
+    paths = [(name, folder / path) for name, path in outputs.items()]
+    return [f"{name + ':':<9}{path}" for name, path in paths if path.exists()]

@@ -82,7 +82,7 @@ def draw_curves(
     values = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
-        log_ticks(axes.xaxis, values)
+        log_ticks(axes.xaxis)
     elif all(abs(value - round(value)) < 1e-9 for value in values):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     if log_y:

@@ -159,26 +159,12 @@ def power(base: int, exponent: float) -> str:
     return str(base) + str(round(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def log_ticks(axis, values: Sequence[float] = ()) -> None:
-    """Set plain ticks of a logarithmic axis.
-
-    They are at the values if these are few, except for those too close to the tick before, or else at 1, 2
-    and 5 (at more digits on a short axis), or at powers of 10.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, LogLocator, NullLocator
+def log_ticks(axis) -> None:
+    """Set plain ticks of a logarithmic axis: at 1, 2 and 5, or at powers of 10 on a long axis."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     low, high = axis.get_view_interval()
-    locator: Locator = LogLocator(10, numticks=8)
-    if 0 < len(values) <= 8:
-        ticks = [values[0]]
-        for value in values[1:]:
-            if value / ticks[-1] >= (values[-1] / values[0]) ** (1 / 16):
-                ticks.append(value)
-        locator = FixedLocator(ticks)
-    elif high < 200 * low:
-        digits = (1, 2, 3, 4, 6, 8) if high < 10 * low else (1, 2, 5)
-        locator = LogLocator(10, subs=digits, numticks=10)
-    axis.set_major_locator(locator)
+    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < 200 * low else (1,), numticks=10))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.7g}"))
     axis.set_minor_locator(NullLocator())
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -194,11 +194,15 @@ def notes_of(results: RunResults) -> list[str]:
         notes += [f"{name}: {note}" for note in info.notes]
     warned = unsilenced([*results.warnings, *result_warnings(results)], results.config.silence)
     notes += [f"warning: {text}" for text in warning_texts(warned)]
-    notes += step_notes(results.config)
+    views: dict[str, set[str]] = {}
+    for metrics in results.metrics:
+        views.setdefault(metrics.cell.method, set()).update(metrics.views)
+    # The methods are not imported: that takes as long as a thousand small cells.
+    notes += step_notes(results.config, lambda method: views.get(method) == {"p-value"})
     return [*notes, *(note for of_variant in results.collected(chain_notes) for note in of_variant)]
 
 
-def step_notes(config: Config) -> list[str]:
+def step_notes(config: Config, only_p_values: Callable[[str], bool] = has_only_p_values) -> list[str]:
     """Return notes on the steps of a config that break exchangeability and make p-values too small, and on
     the methods whose bound is approximate: steps are fitted to the rows that p-values are counted among, or
     parameters are selected with their labels.
@@ -210,7 +214,7 @@ def step_notes(config: Config) -> list[str]:
     affected = [
         (entry, kind)
         for entry, kind in kinds
-        if kind == "oob" or (not kind and (config.steps or entry.tune) and has_only_p_values(entry.name))
+        if kind == "oob" or (not kind and (config.steps or entry.tune) and only_p_values(entry.name))
     ]  # without steps and tune the methods are not imported
     if not affected:
         return []
