@@ -77,7 +77,7 @@ def test_version_and_verbose_have_short_forms(tiny):
         *("run", str(tiny / "tiny.yaml"), "--out", str(tiny / "verbose"), "--engine", "serial", "-v")
     )
     lines = [line for line in done.stderr.decode().splitlines() if "tasks," in line]
-    assert done.returncode == 0 and len(lines) == 6 and b"Accepted and rejected" in done.stdout
+    assert done.returncode == 0 and len(lines) == 6 and b"\nResults\n" in done.stdout
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
