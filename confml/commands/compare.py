@@ -62,12 +62,13 @@ def compare(inputs, out, as_latex, as_json, quiet, against, view, metrics, rope,
     confml compare results/pima --against standard
     confml compare results/pima results/pima-noisy --view reject --out results/compared
     """
+    from confml.data.table_files import is_table_name
     from confml.errors import ConfigError
     from confml.report import compare as comparison
     from confml.report.console import print_shown
     from confml.report.shown_table import to_latex
 
-    tables = [path for path in inputs if path.is_file() or (path.suffix and not path.is_dir())]
+    tables = [path for path in inputs if not path.is_dir() and (path.is_file() or is_table_name(path.name))]
     if tables and len(inputs) > 1:
         raise ConfigError(f"expected one table of outcomes, or folders of runs, got {len(inputs)} paths")
     of_runs = {"against": against, "view": view, "metric": metrics, "rope": rope}

@@ -198,7 +198,7 @@ def draw(models: pd.DataFrame) -> Any:
             style = {"fmt": "o", "color": colour, "capsize": 2}
             panels.handles[label] = axes.errorbar(part["mean"], places[chosen], xerr=gaps, **style)
         axes.set_yticks(places, rows["model"])
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_title(task)
     return panels.finish("means with 95 % intervals", "mean outcome")
 
