@@ -13,6 +13,7 @@ from confml.report.answers.datasets import rank
 from confml.report.answers.differences import SIGNIFICANCE, Comparison
 from confml.report.answers.losses import COST, ERROR, SIZE
 from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
+from confml.runner.splits import IN_PARTS
 
 TITLES = {
     "error": "lowest error",
@@ -278,7 +279,7 @@ def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> st
     promise = comparisons.promise(line, level)
     if promise:
         return f"{text} The promise is approximate, because {', and '.join(promise)}."
-    if promise is None or comparisons.results.config.protocol.kind != "fixed-split":
+    if promise is None or comparisons.results.config.protocol.kind not in IN_PARTS:
         return text
     p = comparisons.low_coverage(line, level)
     return f"{text} The test part is not exchangeable with the training part (p = {p:.2g})."

@@ -109,10 +109,11 @@ def test_equal_confidences_leave_the_choice_to_a_guarantee_and_then_to_time():
     assert advice.recommended == "slow" and advice.head.endswith("; slow has a guarantee.")
 
 
-def test_a_test_part_that_is_not_exchangeable_is_named():
+@pytest.mark.parametrize("protocol", [{"kind": "fixed-split"}, {"kind": "ordered", "by": "day"}])
+def test_a_test_part_that_is_not_exchangeable_is_named(protocol):
     """Half of the labels that valid regions would contain: the promise is not kept, and the test says why."""
     methods = {"nn": p_values(0.01, 18), "bad": p_values(0.99, 45)}
-    fixed = run_of(methods, protocol=Protocol(kind="fixed-split"))
+    fixed = run_of(methods, protocol=Protocol(**protocol))
     text = advice_of(fixed, "error").guarantee
     assert text.startswith(
         "The regions of nn contain the true label of 82 % of the rows, which is shown to be too low for 95 %."
