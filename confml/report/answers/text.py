@@ -71,12 +71,14 @@ def detectable_text(values: Sequence[float], best: float = math.nan, unit: str =
     possible = sorted(value for value in values if math.isfinite(value))
     if not possible:
         return "no difference could have been detected" + ": too few test rows" * (math.inf in values)
-    shares = unit == "points"
-    least, most = map(points if shares else plain_number, (possible[0], possible[-1]))
-    text = f"a difference of {least}" if least == most else f"differences of {least} to {most}"
-    rest = ", more than the best error itself" if shares and possible[-1] > best else ""
-    rest += "" if least == most else ", depending on the data set"
-    return f"{text} {unit}".rstrip() + f" or more would probably have been detected (80 % power){rest}"
+    shares, most = unit == "points", possible[-1]
+    text = f"a difference of {points(most) if shares else plain_number(most)} {unit}".rstrip()
+    where = ""
+    if len(values) > 1:
+        enough = len(possible) == len(values)
+        where = " on every data set" if enough else " on the data sets with enough test rows"
+    rest = ", more than the best error itself" if shares and most > best else ""
+    return f"{text} or more would probably have been detected{where} (80 % power){rest}"
 
 
 def caution(splits: int, few: int) -> str:

@@ -1,5 +1,6 @@
 """The answer: the best method, by how much, what does not differ from it, and which share is accepted."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -54,6 +55,15 @@ def test_the_best_method_and_its_differences():
     )
     assert "No significant difference from b" in found.advice.head
     assert "would probably have been detected (80 % power)" in found.advice.rest
+
+
+def test_sentences_have_at_most_two_numbers():
+    """But for the rows that a certificate needs."""
+    wrong = {"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}
+    for datasets in (("d",), ("d", "e")):
+        found = answer(run_with_errors(wrong, rows=100, datasets=datasets, levels=(0.05,)))
+        for text in " ".join([*found.sentences, *found.short]).split(". "):
+            assert len(re.findall(r"\d+(?:\.\d+)?", text)) <= 2 + ("Too few rows" in text), text
 
 
 def test_one_split_is_tested_on_its_examples():

@@ -145,7 +145,7 @@ def test_differences_above_the_largest_possible_one_are_not_stated():
     assert detectable_text([few.detectable]) == "no difference could have been detected: too few test rows"
     text = detectable_text([0.02, math.inf, 0.031], 0.1)
     assert text == (
-        "differences of 2.0 to 3.1 points or more would probably have been detected (80 % power), depending "
-        "on the data set"
+        "a difference of 3.1 points or more would probably have been detected on the data sets with enough "
+        "test rows (80 % power)"
     )
     assert detectable_text([math.nan]) == "no difference could have been detected"
