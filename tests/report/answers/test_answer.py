@@ -103,9 +103,9 @@ def test_an_interrupted_run_says_first_what_is_missing():
 def test_the_answer_names_tied_methods_and_data_sets_without_results():
     run = run_with_errors({"a": [5, 6, 4], "b": [5, 6, 4], "c": [30, 31, 29]}, datasets=("d", "e", "none"))
     done = {key: result for key, result in run.results.items() if result.cell.dataset != "none"}
-    first, *_, lowest, _ = answer(replace(run, results=done)).sentences
+    first, *rest = answer(replace(run, results=done)).sentences
     assert first == "There are no results on none."
-    assert lowest.startswith("Lowest error: a and b on d and e.")
+    assert any(text.startswith("Lowest error: a and b on d and e.") for text in rest)
 
 
 def test_the_observed_share_names_its_method():

@@ -65,7 +65,7 @@ def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path)
     first, second = (overall(comparisons_of(run), "error") for run in runs)
     assert first == second
     certified = [[*map(repr, rows(Report(run, tmp_path)))] for run in runs]
-    assert certified[0] == certified[1] and len(certified[0]) == 2 * 3
+    assert certified[0] == certified[1] and len(certified[0]) == 2 * 5
 
 
 @pytest.mark.parametrize(("wrong", "is_better"), [(30, True), (47, False)])
