@@ -1,7 +1,7 @@
-"""Compiled factorisation and non-negative least squares with a fixed order of summation.
+"""Factorisation and non-negative least squares with a fixed order of summation.
 
 A billiard trajectory amplifies the last bit of its walls and of its start, and the last bit of a BLAS product
-depends on the processor. These kernels give the same bits on every processor with IEEE arithmetic.
+depends on the processor. These functions give the same bits on every processor with IEEE arithmetic.
 """
 
 import math
@@ -11,43 +11,34 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel
-def pivoted_cholesky(gram, tolerance):
+def pivoted_cholesky(gram: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Return factor (n, r) and pivots (r,) of gram (n, n), so that gram = factor factor^T.
 
     The next pivot is the largest remaining diagonal element, the first one of equal ones. The factorisation
     ends when it is at most ``tolerance``, so r is the numerical rank. factor[pivots] is lower triangular.
     """
-    columns = np.zeros_like(gram)  # columns of the factor, as rows
-    rest = np.diag(gram).copy()
-    pivots = np.empty(len(gram), np.int64)
-    rank = 0
-    while rank < len(gram) and rest.max() > tolerance:
-        pivot = np.argmax(rest)
-        column = columns[rank]
-        column[:] = gram[:, pivot]
-        for k in range(rank):
-            column -= columns[k, pivot] * columns[k]
-        column[pivots[:rank]] = 0.0
-        root = math.sqrt(rest[pivot])
-        column /= root
-        rest -= column * column
-        column[pivot], rest[pivot] = root, -np.inf
-        pivots[rank] = pivot
+    rest, product = gram.copy(), np.empty_like(gram)
+    columns, pivots = np.zeros_like(gram), np.empty(len(gram), np.int64)
+    diagonal, rank = np.diag(gram).copy(), 0
+    while rank < len(gram) and diagonal.max() > tolerance:
+        pivot = diagonal.argmax()
+        column, root = columns[rank], math.sqrt(diagonal[pivot])
+        np.divide(rest[:, pivot], root, out=column, where=diagonal > -np.inf)
+        column[pivot] = root
+        rest -= np.multiply.outer(column, column, out=product)
+        diagonal -= column * column
+        diagonal[pivot], pivots[rank] = -np.inf, pivot
         rank += 1
-    return np.ascontiguousarray(columns[:rank].T), pivots[:rank].copy()
+    return np.ascontiguousarray(columns[:rank].T), pivots[:rank]
 
 
-@kernel
-def inverse_of_lower(lower):
+def inverse_of_lower(lower: np.ndarray) -> np.ndarray:
     """Return the inverse of a lower triangular matrix (r, r)."""
     inverse = np.zeros_like(lower)
-    for i in range(len(lower)):
-        row = inverse[i, : i + 1]
-        for k in range(i):
-            row -= lower[i, k] * inverse[k, : i + 1]
-        row /= lower[i, i]
-        row[i] = 1.0 / lower[i, i]
+    for k in range(len(lower)):
+        inverse[k, :k] /= lower[k, k]
+        inverse[k, k] = 1.0 / lower[k, k]
+        inverse[k + 1 :, : k + 1] -= lower[k + 1 :, k, None] * inverse[k, : k + 1]
     return inverse
 
 
