@@ -36,7 +36,7 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     confml init loans.csv --label default
     confml init loans.csv --label default --like krzanowski --out like.yaml
     confml run loans.yaml
-    confml predict loans.yaml new.csv --method tcm-nn
+    confml predict loans.yaml new.csv
     """
     from confml._outputs import check_outputs, write_atomically
     from confml.config import make_config
