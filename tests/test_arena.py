@@ -51,6 +51,7 @@ def test_packages_with_the_same_definition_give_the_same_sets(arena):
         for name in (
             "MAPIE RAPS",
             "crepes out-of-bag",
+            "confml out-of-bag",
             "puncc LAC",
             "puncc classwise LAC",
             "puncc APS",
@@ -76,6 +77,18 @@ def test_a_package_that_refuses_two_classes_has_no_view(arena):
     answers, refused, _ = views(arena, load_breast_cancer)
     assert any("MAPIE APS: ValueError" in text for text in refused)
     assert not any(name.startswith("MAPIE APS") for name in answers)
+
+
+def test_a_class_that_only_the_calibration_part_has(arena):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100].copy()
+    y[np.random.default_rng(100).permutation(100)[0]] = 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answers = arena.Arena("k-nn").fit(X, y).confident_predict(X)
+    assert answers["confml split"].classes.tolist() == [0, 1, 2]
+    refused = {str(warning.message).split(":")[0] for warning in caught}
+    assert {"k-nn, MAPIE LAC", "k-nn, crepes"} <= refused and "k-nn, confml split" not in refused
 
 
 def test_rows_of_keel_are_read_with_the_label_last_and_categories_as_words(monkeypatch):

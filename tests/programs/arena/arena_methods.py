@@ -128,6 +128,13 @@ def crepes_out_of_bag(classifier, X, y, new):
     return "p-value", model.predict_p(new)
 
 
+def confml_out_of_bag(classifier, X, y, new):
+    if classifier.base != "forest":
+        raise ValueError("out-of-bag scores need a forest")
+    model = Conformal(BASES["forest"](), kind="oob", random_state=0).fit(X, y)
+    return "p-value", model.predict_p_values(new)
+
+
 @cache
 def puncc_process():
     """Return a process with puncc, which needs numpy below 2: ARENA_PUNCC is the Python with it."""
@@ -156,7 +163,7 @@ def puncc(name):
 def confml_split(**settings):
     def p_values(fitted, X, y, new):
         model = Conformal(FrozenEstimator(fitted), random_state=0, **settings).fit(X, y)
-        return "p-value", model.predict_p_values(new)
+        return "p-value", model.predict_p_values(new), model.classes_
 
     return p_values
 
@@ -203,6 +210,7 @@ WHOLE = {
     "MAPIE cross, crossval": mapie_cross("crossval"),
     "crepes out-of-bag": crepes_out_of_bag,
     "confml cross": confml_cross,
+    "confml out-of-bag": confml_out_of_bag,
     "no calibration": calibrated(lambda classifier: classifier),
     "scikit-learn sigmoid": calibrated(CalibratedClassifierCV),
     "scikit-learn isotonic": calibrated(lambda base: CalibratedClassifierCV(base, method="isotonic")),
@@ -247,13 +255,13 @@ class Arena(Method):
         for name, entry in (SPLIT | WHOLE).items():
             is_split = name in SPLIT
             classifier = self.fitted_ if is_split else Remembered(self.base)
-            classes = self.classes_[self.fitted_.classes_] if is_split else self.classes_
+            columns = self.fitted_.classes_ if is_split else np.arange(len(self.classes_))
             before, started = Remembered.seconds, time.process_time()
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     answer = entry(classifier, *(part if is_split else whole), X)
-                    views |= views_of(name, answer, classes, labels if is_split else None)
+                    views |= views_of(name, answer, self.classes_, columns, labels if is_split else None)
             except Exception as error:  # a package that refuses
                 warnings.warn(f"{self.base}, {name}: {type(error).__name__}: {error}", stacklevel=1)
                 continue
@@ -262,15 +270,18 @@ class Arena(Method):
         return views
 
 
-def views_of(name, answer, classes, labels):
-    """Return the views of an entry: of sets {level: (n, c)}, or of a pair of a kind and scores (n, c).
+def views_of(name, answer, classes, columns, labels):
+    """Return the views of an entry: of sets {level: (n, c)}, or of a kind and scores (n, c).
 
-    labels: (n,) predicted by the classifier; None: those with the largest score.
+    columns: (c,) codes of the columns, if the entry returns none. labels: (n,) predicted by the classifier;
+    None: those with the largest score.
     """
     if isinstance(answer, dict):
+        classes = classes[columns]
         return {
             f"{name} at {level}": Prediction(classes, np.asarray(sets, float), "p-value", labels)
             for level, sets in answer.items()
         }
-    kind, scores = answer
+    kind, scores, *of_package = answer
+    classes = classes[of_package[0] if of_package else columns]
     return {name: Prediction(classes, np.asarray(scores, float), kind, labels)}

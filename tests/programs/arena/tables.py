@@ -36,6 +36,7 @@ PROMISES = {
     "confml split smoothed": "smoothed",
     "confml split Mondrian": "class",
     "confml cross": "double",
+    "confml out-of-bag": "none",
     "confml best-of": "split",
     "confml TCM-NN": "rows",
     "confml TCM-NN Mondrian": "class",
@@ -90,8 +91,9 @@ def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
     cells = []
     bases = sorted(set(metrics.loc[metrics["base"] != "any", "base"]))
     for entry, promise in PROMISES.items():
-        for base in ["any"] if entry in OTHERS.values() or "TCM-NN" in entry else bases:
-            if entry == "crepes out-of-bag" and base != "forest":
+        alone = entry in OTHERS.values() or "TCM-NN" in entry
+        for base in ["any"] if alone else bases:
+            if "out-of-bag" in entry and base != "forest":
                 continue  # it is of forests
             for dataset in metrics["dataset"].unique():
                 for level in (0.05, 0.1, 0.2):
@@ -161,7 +163,7 @@ def by_base(rows: pd.DataFrame, column: str, entries: list[str] | None = None) -
     table = table.reindex(every.drop("any", level="base", errors="ignore"), columns=entries or table.columns)
     for entry in alone.columns:
         table[entry] = alone[entry].reindex(table.index.get_level_values("dataset")).to_numpy()
-    return table.drop(columns="crepes out-of-bag", errors="ignore")  # of forests only
+    return table.drop(columns=[entry for entry in table if "out-of-bag" in entry])  # of forests only
 
 
 def entries_of(cells: pd.DataFrame, seconds: pd.Series, worst: pd.Series) -> pd.DataFrame:
