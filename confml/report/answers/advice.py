@@ -31,8 +31,8 @@ USUAL_LEVEL = 0.05
 class Advice:
     """The method to take for an aim.
 
-    It is one of those without a significant difference from the best: the one with the lowest AUGRC, whose
-    confidences rank its errors best, then one with a guarantee, then the fastest.
+    It is one of those without a significant difference from the best: the one with the lowest AUGRC,
+    then one with a guarantee, then the fastest.
 
     aim: a key of `TITLES`. recommended: label, None without advice; reason: why there is none, a sentence.
     value: of the recommended method, as text. best: label of the method with the lowest mean; lowest: its
@@ -90,7 +90,7 @@ class Merits(NamedTuple):
     def advantage(self, other: "Merits") -> str:
         """Return the first merit that differs from another method's, as a predicate."""
         if self.augrc != other.augrc:
-            return f"ranks its errors best (AUGRC {plain_number(100 * self.augrc)} %)"
+            return f"has the lowest AUGRC ({plain_number(100 * self.augrc)} %)"
         return "has a guarantee" if self.unguaranteed != other.unguaranteed else "is the fastest"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from confml.measures.costs import ALWAYS, COSTS
 from confml.measures.ranks import holm
 from confml.methods import BASELINE
-from confml.report.answers.coverage import FEWEST, SHOWN, p_value
+from confml.report.answers.coverage import FEWEST, SHOWN, class_p_value, p_value
 from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
     SIGNIFICANCE,
@@ -362,7 +362,8 @@ class Comparisons:
     def _low_classes(self, line: Line, level: float) -> list[tuple[Any, float]]:
         """Return the classes whose coverage is shown to be too low, with it; the lowest first.
 
-        Classes with fewer than `FEWEST` different test rows are not tested.
+        Classes with fewer than `FEWEST` different test rows are not tested. Rows of a class that is absent
+        from training do not count where a coverage is promised.
         """
         cells = list(self.losses[line].values())
         if line.dataset in self.unfinished or any(cell.grouped for cell in cells):
@@ -372,9 +373,11 @@ class Comparisons:
         coverages, p_values = {}, []
         for label in np.unique(np.concatenate([cell.truth for cell in cells])).tolist():
             errors = [cell.class_errors(line.view, level, label) for cell in cells]
-            errors = [split for split in errors if len(split.missed.rows)]
+            errors = [split for split in errors if len(split.missed.rows) and split.parts != ()]
+            if not errors:
+                continue
             rows = len(np.unique(np.concatenate([split.missed.rows for split in errors])))
-            if rows >= FEWEST and not math.isnan(p := p_value(errors, level)):
+            if rows >= FEWEST and not math.isnan(p := class_p_value(errors, level)):
                 coverages[label] = 1 - float(np.concatenate([split.missed.values for split in errors]).mean())
                 p_values.append(p)
         corrected = holm(p_values).tolist()

@@ -1,7 +1,7 @@
 """Verdicts on coverage: whether regions are shown to contain the true label too rarely.
 
 Where p-values promise a coverage, the errors of a split are beta-binomial. Given the data set, random splits
-are independent and each keeps the promise, so that overlapping splits need no correction.
+are independent and each keeps the promise for all rows, so that overlapping splits need no correction.
 """
 
 import functools
@@ -54,6 +54,16 @@ def p_value(splits: Sequence[SplitErrors], level: float) -> float:
     probabilities = _convolved(tuple(sorted(parts.items(), key=repr)), level, smoothed)
     errors = sum(int(split.missed.values.sum()) for split in splits)
     return float(min(max(probabilities[errors:].sum(), 0.0), 1.0))
+
+
+def class_p_value(splits: Sequence[SplitErrors], level: float) -> float:
+    """Return `p_value` for the rows of one class.
+
+    The rows of a class in a data set are by luck harder or easier than those of the others, on every split
+    alike. The promise covers this on one split only, so several must also pass the test of each row once.
+    """
+    p = p_value(splits, level)
+    return p if len(splits) == 1 else max(p, _p_value_of_rows([split.missed for split in splits], level))
 
 
 @functools.lru_cache(maxsize=512)

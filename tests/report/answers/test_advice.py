@@ -86,15 +86,15 @@ def test_ties_in_error_go_to_the_confidences_that_rank_errors():
     assert advice.recommended == "slow" and advice.alike == ["fast"]
     # n f of the curve: 5 errors at the last 5 of 100 rows, (1 + ... + 5 - 5 / 2) / 100^2 = 0.00125
     assert advice.head == (
-        "For the lowest error: slow (5.0 %). No significant difference from fast; slow ranks its errors best "
-        "(AUGRC 0.125 %)."
+        "For the lowest error: slow (5.0 %). No significant difference from fast; slow has the lowest AUGRC "
+        "(0.125 %)."
     )
     assert advice.as_dict()["recommended"] == "slow"
     # One more error, which is no significant difference.
     advice = advice_of(run_of(same | {"slow": ranked(6, True)}), "error")
     assert advice.recommended == "slow" and advice.best == "fast"
     assert advice.head.startswith(
-        "For the lowest error: slow (6.0 %). No significant difference from fast (5.0 %); slow ranks"
+        "For the lowest error: slow (6.0 %). No significant difference from fast (5.0 %); slow has"
     )
     assert " or more would probably have been detected (80 % power)" in advice.rest
     assert advice.rest.endswith("The regions of slow have no guarantee of 95 %.")

@@ -54,6 +54,32 @@ def test_a_class_that_is_not_harder_is_seldom_named(frequencies, calibration, ro
     assert np.mean([bool(classes) for classes in low]) <= 0.02
 
 
+@pytest.mark.parametrize("splits", [10, 30])
+def test_a_class_of_repeated_splits_is_seldom_named(splits):
+    """Fixed rows that no class is harder in; without the test of each row once 9 and 16 % of 100 runs."""
+    n, n_test, frequency = 300, 100, 0.1
+    classes, named = np.array(["no", "yes"]), 0
+    for draw in range(60):
+        rng = np.random.default_rng(draw)
+        truth, scores = (rng.random(n) < frequency).astype(int), rng.standard_normal(n)
+
+        def predict(cell, truth=truth, scores=scores, draw=draw):
+            order = np.random.default_rng([draw, int(cell.split[1:])]).permutation(n)
+            new, old = order[:n_test], order[n_test:]
+            counts = len(old) - np.searchsorted(np.sort(scores[old]), scores[new])
+            p_values = np.full((n_test, 2), 0.001)
+            p_values[np.arange(n_test), truth[new]] = (1 + counts) / (len(old) + 1)
+            prediction = Prediction(classes, p_values, "p-value")
+            of_new = classes[truth[new]]
+            return result_of(cell, {"p-value": prediction}, of_new, train_rows=len(old), rows=new)
+
+        infos = {"d0": DatasetInfo(name="d0", rows=n, attributes=2, classes=2)}
+        config = make_config([entry("nn")], levels=(LEVEL,))
+        run = make_run(config, predict, infos, [f"r{number}" for number in range(splits)])
+        named += low_classes(run) != [[]]
+    assert named <= 1
+
+
 def test_a_rare_class_that_is_harder_is_named():
     """12 % of the rows, with scores that are one standard deviation higher: 72 % of the runs."""
     low = low_classes(run_of([0.88, 0.12], 1.0, datasets=200))
