@@ -228,10 +228,10 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     same = ("dataset", "method", "conformal", "mondrian", "selection_part", "trust")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
     choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
-    config = _config(source, options)
+    config, data = _config(source, options), None
     if source is not None:
-        config, choice = recommended(config, choice, common.folder_of(config, None), inform)
-    return fit_model(config, choice, None, inform)
+        config, choice, data = recommended(config, choice, common.folder_of(config, None), inform)
+    return fit_model(config, choice, data, inform)
 
 
 def _config(source: str | None, options: dict[str, Any]) -> Any:

@@ -6,27 +6,46 @@ from pathlib import Path
 
 from confml._json import from_json, to_json
 from confml.config import Config
+from confml.data import load
+from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 from confml.predictions.training import Choice, chosen_dataset
+from confml.runner.manifest import changed_keys, stored_manifest
+
+WITHOUT_EFFECT = {"about", "datasets", "figures", "figure-formats", "silence"}  # of the data: the checksum
 
 
 def recommended(
     config: Config, choice: Choice, folder: Path, say: Callable[[str], None]
-) -> tuple[Config, Choice]:
-    """Return a config with one method, and the choice with its swept values and view.
+) -> tuple[Config, Choice, DataSet | None]:
+    """Return a config with one method, the choice with its swept values and view, and the loaded data.
 
-    It is the method that the run in ``folder`` recommends, if the config has several and none is chosen. No
-    data are read. Raises ConfigError without a recommendation.
+    It is the method that the run in ``folder`` recommends, if the config has several and none is chosen. The
+    data are only loaded (else None) to compare them with those of the run. Raises ConfigError without a
+    recommendation, and for one of another config or other data.
     """
     variants = [(entry, swept) for entry in config.methods for swept in entry.variants()]
     only = len(config.methods) == 1 and {*config.methods[0].sweep} <= {*choice.params}
     if choice.method is not None or len(variants) == 1 or only:
-        return config, choice
-    dataset = chosen_dataset(config, choice.dataset).name
-    path = folder / "answer.json"
-    answer = from_json(path.read_bytes()) if path.is_file() else {}
-    advice = answer.get("datasets", {}).get(dataset, {})
+        return config, choice, None
+    spec, data = chosen_dataset(config, choice.dataset), None
+    path, manifest = folder / "answer.json", stored_manifest(folder)
+    is_finished = manifest is not None and manifest["finished"] is not None and path.is_file()
+    answer = from_json(path.read_bytes()) if is_finished else {}
+    advice = answer.get("datasets", {}).get(spec.name, {})
     label = advice.get("recommended")
+    if manifest is not None and label is not None:
+        changed = changed_keys(manifest["config"], config.with_baseline().as_dict(), WITHOUT_EFFECT)
+        if not changed:
+            data = load(spec.as_dict())
+            checksums = {info["name"]: info["checksum"] for info in manifest["datasets"]}
+            changed = [] if checksums.get(spec.name) == data.checksum else [f"the data of {spec.name}"]
+        if changed:
+            raise ConfigError(
+                f"the config has several methods, and {label} is recommended by the run in {folder} of "
+                f"another config or other data ({', '.join(changed)})",
+                hint=f"run confml run {config.path} again, or choose a method with --method",
+            )
     method = answer.get("methods", {}).get(label)
     for entry, swept in variants:
         params = from_json(to_json({**entry.given, **swept}))
@@ -34,9 +53,9 @@ def recommended(
             say(f"method: {label}, which the run in {folder} recommends for the {answer['title']}")
             only_method = config.model_copy(update={"methods": (entry,)})
             view = choice.view or method["view"]
-            return only_method, replace(choice, params={**swept, **choice.params}, view=view)
+            return only_method, replace(choice, params={**swept, **choice.params}, view=view), data
     if len(config.methods) == 1:
-        return config, choice  # the fit asks for the swept values
+        return config, choice, None  # the fit asks for the swept values
     names = ", ".join(dict.fromkeys(entry.label or entry.name for entry in config.methods))
     reason = f"no finished run in {folder} recommends one"
     if label is not None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -290,6 +290,12 @@ def check_folder(folder: Path, config: Config) -> None:
         raise ConfmlError(message, where=str(folder), hint=hint)
 
 
+def changed_keys(stored: Mapping, config: Mapping, without: Collection[str] = ()) -> list[str]:
+    """Return the keys whose values differ in two configs as plain values, except those of ``without``."""
+    keys = [key for key in {**config, **stored} if key not in without]
+    return [key for key in keys if to_json(stored.get(key)) != to_json(config.get(key))]
+
+
 SETTINGS = ("seed", "protocol", "steps", "noise")
 """Keys of a config whose change leaves no stored result in use."""
 
@@ -306,8 +312,8 @@ def check_same_run(store: Store, config: Config, cells: Sequence[Cell]) -> None:
     keys = {cell["key"] for cell in manifest["cells"]}
     if not keys or keys & {cell.key for cell in cells} or not store.keys("cells"):
         return
-    ours, theirs = config.as_dict(), manifest["config"]
-    changed = [key for key in SETTINGS if to_json(ours.get(key)) != to_json(theirs.get(key))]
+    different = changed_keys(manifest["config"], config.as_dict())
+    changed = [key for key in SETTINGS if key in different]
     if changed:
         raise ConfmlError(
             f"the folder holds a run of another config named '{config.name}' ({', '.join(changed)} differ)",

@@ -48,11 +48,27 @@ def test_the_recommendation_of_the_run_is_taken_and_named(files):
         assert taken.stdout == chosen.stdout and taken.exit_code == 0
         sentence = f"method: {label}, which the run in results/d recommends for the lowest error"
         assert sentence in taken.stderr and sentence not in chosen.stderr
+
+
+def test_a_recommendation_of_another_config_or_other_data_is_not_taken(files):
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    same = ["--set", "silence=[duplicate-rows]", "--set", "figures=[error-against]"]
+    assert CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *same]).exit_code == 0
+    costs = "costs={matrix: {yes: {no: 5}, no: {yes: 1}}}"
+    for setting in ("seed=2", "protocol.test-size=0.3", "steps=[standardise]", "aim=regions", costs):
+        changed = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", "--set", setting])
+        key = setting.partition("=")[0].partition(".")[0]
+        assert f"of another config or other data ({key})" in str(changed.exception)
+        assert "confml run d.yaml again" in changed.exception.hint
     Path("d.yaml").write_text(CONFIG.replace("[1, 5]", "[1, 3]"))
     changed = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
-    assert "the config does not have tcm-nn k=5, which the run in results/d recommends" in str(
-        changed.exception
-    )
+    assert "other data (methods)" in str(changed.exception)
+    Path("d.yaml").write_text(CONFIG)
+    lines = Path("train.csv").read_text().splitlines()
+    Path("train.csv").write_text("\n".join(lines[:-1]))
+    changed = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
+    assert "other data (the data of d)" in str(changed.exception)
+    assert CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", "--method", "Bayes"]).exit_code == 0
 
 
 def test_without_a_finished_run_the_methods_are_named_before_data_are_read(files):
