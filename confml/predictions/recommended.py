@@ -1,8 +1,9 @@
 """`recommended`: the method that the finished run of a config recommends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from confml._json import from_json, to_json
 from confml.config import Config
@@ -50,9 +51,11 @@ def recommended(
     for entry, swept in variants:
         params = from_json(to_json({**entry.given, **swept}))
         if method is not None and (entry.name, params) == (method["name"], method["params"]):
-            say(f"method: {label}, which the run in {folder} recommends for the {answer['title']}")
+            options = _changes({**entry.given, **swept}, choice)
+            here = f", with {' '.join(options)}" if options else ""
+            say(f"method: {label}, which the run in {folder} recommends for the {answer['title']}{here}")
             only_method = config.model_copy(update={"methods": (entry,)})
-            view = choice.view or method["view"]
+            view = choice.view or (None if options else method["view"])  # other parameters, other views
             return only_method, replace(choice, params={**swept, **choice.params}, view=view), data
     if len(config.methods) == 1:
         return config, choice, None  # the fit asks for the swept values
@@ -61,7 +64,18 @@ def recommended(
     if label is not None:
         reason = f"the config does not have {label}, which the run in {folder} recommends"
     elif advice:
-        reason = f"the run in {folder} recommends none: {advice['sentence']}"
+        reason = f"the run in {folder} recommends none: {advice['sentence'].removesuffix('.')}"
     first = config.methods[0].label or config.methods[0].name
-    hint = f"choose one, such as --method '{first}', or run confml run {config.path}, which recommends one"
+    hint = f"choose one, such as --method '{first}'"
+    if not advice:
+        hint += f", or run confml run {config.path}, which recommends one"
     raise ConfigError(f"the config has several methods ({names}), and {reason}", hint=hint)
+
+
+def _changes(params: Mapping[str, Any], choice: Choice) -> list[str]:
+    """Return the options of a choice that change the parameters of a method."""
+    changes = [
+        f"--param {name}={value}" for name, value in choice.params.items() if params.get(name) != value
+    ]
+    changes += [f"--conformal {choice.conformal}"] if choice.conformal is not None else []
+    return changes + ["--mondrian"] * choice.mondrian

@@ -50,6 +50,39 @@ def test_the_recommendation_of_the_run_is_taken_and_named(files):
         assert sentence in taken.stderr and sentence not in chosen.stderr
 
 
+def recommend(label: str | None) -> None:
+    """Replace the recommended method in the answer of the run."""
+    path = Path("results/d/answer.json")
+    answer = json.loads(path.read_text())
+    answer["datasets"]["d"]["recommended"] = label
+    path.write_text(json.dumps(answer))
+
+
+def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files):
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    for label, *options in (
+        ("Bayes", "--conformal", "split"),
+        ("Bayes", "--conformal", "split", "--mondrian"),
+        ("tcm-nn k=5", "--param", "k=3"),
+    ):
+        recommend(label)
+        taken = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *options])
+        assert taken.exit_code == 0, taken.exception
+        sentence = f"recommends for the lowest error, with {' '.join(options)}\n"
+        assert f"method: {label}, which" in taken.stderr and sentence in taken.stderr
+        assert "p[yes]" in taken.stdout.partition("\n")[0]
+    same = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", "--param", "k=5"])
+    assert "recommends for the lowest error\n" in same.stderr
+
+
+def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    recommend(None)
+    error = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"]).exception
+    assert error.hint == "choose one, such as --method 'tcm-nn'"
+    assert "the run in results/d recommends none: " in error.message and ".;" not in str(error)
+
+
 def test_a_recommendation_of_another_config_or_other_data_is_not_taken(files):
     assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
     same = ["--set", "silence=[duplicate-rows]", "--set", "figures=[error-against]"]
