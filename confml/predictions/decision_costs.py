@@ -4,13 +4,15 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import erfc
 
+from confml._seeds import stable_generator
 from confml.measures.costs import ABSTAIN, Decisions
 from confml.predictions.guarantee import digits, percent, row_count
 from confml.predictions.rounding import p_text
 
 SIGNIFICANCE = 0.05  # of the difference of realised and expected costs
+DRAWS = 1999  # of the classes of all labelled rows
+_DRAWN = 200_000  # numbers at a time
 
 
 class DecisionCosts:
@@ -23,9 +25,11 @@ class DecisionCosts:
     def __init__(self) -> None:
         self.rows = self.abstained = self.labelled = 0
         self._names: list[Any] = []
-        self._expected = self._realised = self._variance = self._expected_of_labelled = 0.0
+        self._expected = self._realised = self._expected_of_labelled = 0.0
         self._constant: Any = 0.0  # (d,) expected costs of the same decision for every row
         self._realised_constant: Any = 0.0
+        self._drawn = np.zeros(DRAWS)  # costs of the labelled rows, with classes drawn from the probabilities
+        self._generator = stable_generator("costs of decisions")
 
     def add(self, decisions: Decisions, positions: np.ndarray, columns: np.ndarray) -> None:
         """Add a chunk; columns: (m,) true classes of the labelled rows at ``positions`` (m,)."""
@@ -36,20 +40,34 @@ class DecisionCosts:
         self._constant = self._constant + decisions.expected.sum(axis=0)
         self.labelled += len(columns)
         possible = decisions.table.T[decided[positions]]  # (m, c) the cost of each true class
-        squares = (decisions.probabilities[positions] * possible**2).sum(axis=1)
-        self._variance += float((squares - expected[positions] ** 2).sum())
+        self._draw(decisions.probabilities[positions], possible)
         self._expected_of_labelled += math.fsum(expected[positions].tolist())
         self._realised += math.fsum(possible[np.arange(len(columns)), columns].tolist())
         self._realised_constant = self._realised_constant + decisions.table[columns].sum(axis=0)
 
-    @property
-    def z(self) -> float:
-        """Realised minus expected cost in standard errors; standard normal if the probabilities are right.
+    def _draw(self, probabilities: np.ndarray, possible: np.ndarray) -> None:
+        """Add the costs (m, c) of classes that are drawn from the probabilities (m, c) of m rows."""
+        steps = np.diff(possible, axis=1)
+        bounds = np.cumsum(probabilities, axis=1)[:, :-1]
+        size = max(1, _DRAWN // DRAWS)
+        for rows in (slice(start, start + size) for start in range(0, len(possible), size)):
+            uniform = self._generator.random((len(possible[rows]), DRAWS))
+            self._drawn += possible[rows, 0].sum()
+            for bound, step in zip(bounds[rows].T, steps[rows].T, strict=True):
+                self._drawn += step @ (uniform >= bound[:, None])
 
-        Given the rows, the cost of a decision has the mean and the variance that the probabilities give it.
+    @property
+    def p(self) -> float:
+        """Probability of a realised cost at least as far from the expected one, if the probabilities are
+        right.
+
+        By simulation: rare large costs have no normal sum. It is at least 1 / (DRAWS + 1), and valid for any
+        number of draws.
         """
-        difference = self._realised - self._expected_of_labelled
-        return difference / math.sqrt(self._variance) if self._variance > 0 else math.nan
+        expected = self._expected_of_labelled
+        distance = abs(self._realised - expected)
+        distance -= 1e-9 * max(abs(self._realised), abs(expected))  # sums are rounded
+        return float(1 + np.count_nonzero(np.abs(self._drawn - expected) >= distance)) / (DRAWS + 1)
 
     def sentences(self, method: str) -> list[str]:
         """Return the expected cost, and the costs of constant decisions; nothing without rows."""
@@ -71,18 +89,17 @@ class DecisionCosts:
 
     def score(self) -> str:
         """Return the realised cost, tested against the expected one, as a part of a sentence."""
-        n, z = self.labelled, self.z
+        n = self.labelled
         if not n:
             return ""
         text = f"; mean cost of the decisions {digits(self._realised / n)}, "
         text += f"expected {digits(self._expected_of_labelled / n)}"
-        if math.isnan(z):
-            return text
-        p = float(erfc(abs(z) / math.sqrt(2)))
+        p = self.p
         verdict = "no significant difference"
         if p <= SIGNIFICANCE:
-            verdict = f"the probabilities are too {'optimistic' if z > 0 else 'pessimistic'} for these rows"
-        return f"{text}: {verdict} (z = {z:.1f}, p = {p_text(p, SIGNIFICANCE)})"
+            wrong = "optimistic" if self._realised > self._expected_of_labelled else "pessimistic"
+            verdict = f"the probabilities are too {wrong} for these rows"
+        return f"{text}: {verdict} (p = {p_text(p, SIGNIFICANCE)})"
 
     def _constants(self, sums: np.ndarray, rows: int) -> str:
         """Return the mean costs of abstaining always, and of the cheapest class."""
