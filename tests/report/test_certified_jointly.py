@@ -12,8 +12,9 @@ from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
 from confml.measures.prediction import Prediction
+from confml.report.report import Report
 from confml.report.tables.certified import halves
-from confml.report.tables.certified_jointly import Candidate, chosen_threshold, limits_of
+from confml.report.tables.certified_jointly import Candidate, chosen_threshold, limits_of, rows
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
@@ -25,15 +26,15 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def predict(cell):
+def predict(cell, n=ROWS):
     """Method ``good`` is right with its probability, ``poor`` less often."""
     rng = np.random.default_rng(len(cell.method) + 10 * int(cell.split[1:]))
-    confidence = rng.uniform(0.34, 1, ROWS)
-    predicted = rng.choice(3, ROWS, p=[0.6, 0.39, 0.01])
-    right = rng.random(ROWS) < (1 - 0.2 * (1 - confidence) if cell.method == "good" else confidence)
+    confidence = rng.uniform(0.34, 1, n)
+    predicted = rng.choice(3, n, p=[0.6, 0.39, 0.01])
+    right = rng.random(n) < (1 - 0.2 * (1 - confidence) if cell.method == "good" else confidence)
     truth = np.where(right, predicted, (predicted + 1) % 3)
     scores = np.repeat((1 - confidence)[:, None] / 2, 3, axis=1)
-    scores[np.arange(ROWS), predicted] = confidence
+    scores[np.arange(n), predicted] = confidence
     view = Prediction(CLASSES, scores, "probability", CLASSES[predicted])
     result = result_of(cell, {"probability": view}, CLASSES[truth], train_rows=300)
     result.train_class_counts.update({"a": 180, "b": 105, "c": 15})
@@ -125,6 +126,20 @@ def test_the_limits_that_rows_can_certify():
     """ceil(ln(0.05 / (views limits)) / ln(1 - limit)) rows without an error."""
     assert limits_of(458, 1) == (0.2, 0.1, 0.05, 0.02) and limits_of(459, 1)[-1] == 0.01
     assert limits_of(27, 5) == (0.2,) and limits_of(86, 5) == (0.2, 0.1) and limits_of(5, 5) == (0.2,)
+
+
+def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
+    """60 rows can certify 0.2 alone, which spends all of delta on both splits."""
+    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
+    run = make_run(
+        make_config([entry("good")], levels=()),
+        lambda cell: predict(cell, 60 if cell.split == "r0" else ROWS),
+        info,
+        ["r0", "r1"],
+    )
+    assert limits_of(30, 1) == (0.2,)
+    certified = {row[2]: row[6] for row in rows(Report(run, "."))}
+    assert certified.pop(0.2) >= 1 and set(certified.values()) == {0}
 
 
 def test_online_runs_have_none(tmp_path):

@@ -67,6 +67,9 @@ class Chosen(NamedTuple):
     risk: float
 
 
+NONE = Chosen(None, ("", "", ""), 0.0, float("nan"))
+
+
 def limits_of(rows: int, candidates: int) -> tuple[float, ...]:
     """Return the limits that are certified together: those that the rows of a calibration half may certify.
 
@@ -89,7 +92,7 @@ def chosen_threshold(candidates: Sequence[Candidate], risk: float, delta: float 
     paths = Path.of_parts(certainty[:, half], correct[:, half], grids, risk)
     best = most_accepting(paths, certify_paths(paths, delta))
     if best is None:
-        return Chosen(None, ("", "", ""), 0.0, float("nan"))
+        return NONE
     number, index = best
     threshold = paths[number].thresholds[index].item()
     accepted = certainty[number, rest] >= threshold
@@ -103,9 +106,9 @@ def rows(report: Report) -> Iterator[Row]:
     The thresholds of all views of all method variants of a data set are tested together on the calibration
     half of each test part. The guarantee therefore holds for the chosen method, view and threshold. (The
     thresholds of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One
-    row per limit on the risk of the accepted rows (scope ``all``: of all classes together). The limits that
-    the calibration rows may certify are also tested together (Bonferroni), so the smallest certified limit
-    may be chosen when the results are known.
+    row per limit on the risk of the accepted rows (scope ``all``: of all classes together). Only
+    limits that the calibration rows of every split may certify are tested, together (Bonferroni), so the
+    smallest certified limit may be chosen when the results are known.
 
     The chosen threshold is the certified one that accepts most calibration rows. candidates: number of views
     certified together, the smallest of a split. certified: number of splits with a certified threshold.
@@ -127,9 +130,13 @@ def rows(report: Report) -> Iterator[Row]:
         rows = min(-(-len(candidates[0].correct) // 2) for candidates in by_split.values())
         limits = limits_of(rows, max(map(len, by_split.values())))
         for limit in LIMITS:
-            # A limit that the rows cannot certify is tested as if all limits were.
+            # The limits that the rows can certify spend the probability of an error; needed of the others is
+            # that of a test of all limits.
             delta = DELTA / len(limits if limit in limits else LIMITS)
-            chosen = [chosen_threshold(candidates, limit, delta) for candidates in by_split.values()]
+            chosen = [
+                chosen_threshold(candidates, limit, delta) if limit in limits else NONE
+                for candidates in by_split.values()
+            ]
             certified = [choice for choice in chosen if choice.threshold is not None]
             views = [choice.view for choice in certified]
             best = max(dict.fromkeys(views), key=views.count, default=("", "", ""))
