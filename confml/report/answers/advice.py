@@ -154,9 +154,6 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
     if aim == "cost":
         undecided = _undecided(comparisons, dataset, comparison)
         baselines = sorted(baselines, key=lambda line: _mean_cost(comparisons, line))[:1]
-    several = len({line.method for line in comparison.lines}) > 1
-    if not several and not (aim == "cost" and baselines):
-        return Advice(aim, reason=f"Nothing to compare with.{undecided}")
     best, means = comparison.best[0], dict(zip(comparison.lines, comparison.means.tolist(), strict=True))
     values = {
         line: {
@@ -166,22 +163,26 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         }[aim]
         for line, mean in means.items()
     }
-    for baseline in baselines:
-        if comparison.p_value(best, baseline) < SIGNIFICANCE:
-            continue
-        if aim == "cost":
-            cost = plain_number(_mean_cost(comparisons, baseline))
-            text = f"For the lowest cost: {baseline.view} (cost {cost}). No method is shown to cost less; "
-            text += f"{comparisons.label(best)} has the lowest cost"
-            return Advice(aim, reason=f"{text}, {plain_number(means[best])}.{undecided}")
-        text = f"{comparisons.label(best)} has the {TITLES[aim]} ({values[best]}), and is not shown to be"
-        return Advice(aim, reason=f"{text} better than {comparisons.label(baseline)}.")
+    several = len({line.method for line in comparison.lines}) > 1
+    if not several and not (aim == "cost" and baselines):
+        text = f"Nothing to compare with {comparisons.label(best)} ({values[best]})."
+        return Advice(aim, reason=f"{text}{undecided}")
+    unbeaten = [line for line in baselines if not comparison.p_value(best, line) < SIGNIFICANCE]
     merits = {
         line: merits_of(comparisons, [line], level)
         for line in comparison.lines
         if line in comparison.best or comparison.adjusted(line) >= SIGNIFICANCE  # NaN without a test
         if all(comparison.p_value(line, baseline) < SIGNIFICANCE for baseline in baselines)
     }
+    if not merits:
+        baseline = unbeaten[0]
+        if aim == "cost":
+            cost = plain_number(_mean_cost(comparisons, baseline))
+            text = f"For the lowest cost: {baseline.view} (cost {cost}). No method is shown to cost less; "
+            text += f"the lowest cost of the methods is that of {comparisons.label(best)}"
+            return Advice(aim, reason=f"{text}, {plain_number(means[best])}.{undecided}")
+        text = f"{comparisons.label(best)} has the {TITLES[aim]} of the methods ({values[best]}), and is not"
+        return Advice(aim, reason=f"{text} shown to be better than {comparisons.label(baseline)}.")
     of_methods: dict[str, Line] = {}  # the best of the views of each method
     for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
         of_methods.setdefault(line.method, line)
@@ -191,7 +192,13 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         power = "nothing else is compared"
     elif not comparison.same:
         power = detectable_text([comparison.detectable], means[best], unit)
-    best = of_methods[best.method]
+    choice = merits[recommended].advantage(merits[others[0]]) if others else ""
+    if best.method not in of_methods:
+        others.append(best)
+        choice = f"is shown to be better than {comparisons.label(unbeaten[0])}"
+        if aim == "cost":
+            choice = f"is shown to cost less than {unbeaten[0].view}"
+    best = of_methods.get(best.method, best)
     return Advice(
         aim,
         comparisons.label(recommended),
@@ -199,7 +206,7 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         comparisons.label(best),
         values[best] if values[best] != values[recommended] else "",
         [comparisons.label(line) for line in sorted(others, key=means.__getitem__)],
-        merits[recommended].advantage(merits[others[0]]) if others else "",
+        choice,
         f"{power[0].upper()}{power[1:]}.{undecided}",
         _guarantee(comparisons, dataset, recommended, comparison),
     )

@@ -46,11 +46,16 @@ class Answer(NamedTuple):
     classes: Sequence[str]
 
     @property
+    def is_advised(self) -> bool:
+        """Whether the advice is shown: of other methods, constant decisions or certified thresholds."""
+        return self.compared or self.advice.aim in ("cost", "certified")
+
+    @property
     def sentences(self) -> list[str]:
         """The advice, then its evidence; only the progress before all cells are done."""
         if self.so_far:
             return [self.so_far]
-        advice = [self.advice.head, self.advice.rest] if self.compared else []
+        advice = [self.advice.head, self.advice.rest] if self.is_advised else []
         evidence = [self.sentence, *self.classes, self.accepted.sentence]
         return list(dict.fromkeys(filter(None, [*advice, *evidence])))
 
@@ -194,7 +199,7 @@ def run_answer(
     short = [] if advice is None else [advice.sentence]
     if len(answers) == 1:
         (answer,) = answers
-        short = [answer.so_far or (answer.advice.sentence if answer.compared else answer.sentence)]
+        short = [answer.so_far or (answer.advice.sentence if answer.is_advised else answer.sentence)]
     short += _classes(answers)
     return RunAnswer(
         *(aim, " ".join(filter(None, map(state, runs))), advice, answers),

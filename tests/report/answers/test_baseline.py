@@ -12,6 +12,7 @@ from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall, unpromised
+from confml.report.answers.answer import answer_of
 from confml.report.answers.comparisons import comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
@@ -74,8 +75,8 @@ def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_bet
     found = advise(comparisons_of(run), "d", "error", Accepted())
     assert (found.best == "a") == is_better
     if not is_better:
-        text = f"a has the lowest error ({wrong}.0 %), and is not shown to be better than majority-class."
-        assert found.sentence == text
+        text = f"a has the lowest error of the methods ({wrong}.0 %), and is not shown to be better than "
+        assert found.sentence == f"{text}majority-class."
 
 
 @pytest.mark.parametrize(("abstain", "is_better"), [(0.9, True), (0.11, False)])
@@ -94,9 +95,40 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     assert (found.best == "a") == is_better
     if not is_better:
         answer = (
-            "For the lowest cost: always-abstain (cost 0.11). No method is shown to cost less; a has the "
+            "For the lowest cost: always-abstain (cost 0.11). No method is shown to cost less; the lowest "
         )
-        assert found.reason.startswith(f"{answer}lowest cost, 0.")
+        assert found.reason.startswith(f"{answer}cost of the methods is that of a, 0.")
+
+
+def test_another_method_may_be_better_than_the_constant_decisions():
+    """Few large costs have the lowest mean, 0.45, and are not shown to be below 0.6; many small ones are."""
+
+    def wrong(label, n):
+        def predict(cell, truth):
+            errors = np.flatnonzero(truth == label)[:n]
+            predicted = truth.copy()
+            predicted[errors] ^= 1
+            return np.where(predicted[:, None] == [0, 1], 0.9999, 0.0001), "probability"
+
+        return predict
+
+    costs = Costs({"0": {"1": 1.5}, "1": {"0": 30.0}}, 0.6)
+    methods = {"few": wrong(1, 15), "many": wrong(0, 306), "majority-class": constant}
+    run = run_of(methods, costs=costs, rows=1000)
+    found = advise(comparisons_of(run), "d", "cost", Accepted())
+    assert found.recommended == "many" and found.value == "cost 0.459" and found.best == "few"
+    assert found.head == (
+        "For the lowest cost: many (cost 0.459). No significant difference from few (cost 0.45); many is "
+        "shown to cost less than always-abstain."
+    )
+
+
+def test_one_method_is_compared_with_the_constant_decisions():
+    costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, 0.11)
+    run = run_of({"a": probabilities(9, 0.99), "majority-class": constant}, costs=costs)
+    answer = answer_of({"": Report(run, ".")}, comparisons_of(run))
+    for text in (answer.short, answer.sentences):
+        assert text[0].startswith("For the lowest cost: always-abstain (cost 0.11). No method is shown")
 
 
 def test_regions_without_a_promised_coverage_are_named():
