@@ -23,8 +23,8 @@ WARNINGS: Mapping[str, str] = {
     "identifier": "a feature has a different value in every row, as an identifier has",
     "repeated-identifier": "a feature may name subjects with several rows each, and the config has no groups",
     "gives-label-away": "a feature determines the label of every training row",
-    "class-coverage": "the regions of a method contain the labels of a class more rarely than 1 - level, "
-    "with p <= 0.01 after Holm's correction over the classes: the promise is for all rows together",
+    "class-coverage": "the regions of a method contain the labels of a class more rarely than 1 - level "
+    "(p <= 0.01, Holm over the classes): the promise is for all rows together",
     "constant-predictions": "a method predicts the same class for every test row",
     "end-of-grid": "inner selection chooses the smallest or largest number of a tune grid on most splits, so "
     "that better values may be outside of it",

@@ -30,7 +30,7 @@ from confml.data.text_table import (
 )
 from confml.errors import DataError, in_quotes
 
-NOT_MISSING = 'if the text is a value, missing-values: [] (--missing-values "") keeps it'
+NOT_MISSING = 'if the text is a value, missing-values: [] (init --missing-values "") keeps it'
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
@@ -232,7 +232,7 @@ def _mixed(name: str, table: TextTable, wrong: np.ndarray) -> str:
 
 _REMEDIES = {
     "comma": 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
-    "unclear": 'commas are either between thousands: thousands: "," (--thousands ,), or decimal commas: '
+    "unclear": 'commas are either between thousands: thousands: "," (init --thousands ,), or decimal commas: '
     'decimal: "," (--decimal ,)',
     "mixed": "correct the fields, empty those of missing values, or list the column under nominal: "
     "(--nominal COLUMN)",

@@ -27,7 +27,7 @@ MISSING = frozenset(
 ) | {"None"}  # "none" may be a category
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # as str.strip sees them
 SHOWN = 3  # places that one message names
-HAS_HEADER = "leave out header: false (--no-header) if the first line is a header"
+HAS_HEADER = "leave out header: false (init --no-header) if the first line is a header"
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,9 @@ def header_hint(names: Sequence[str], table: TextTable | None = None) -> str | N
     head = {} if table is None else table.data.slice(0, 1000).to_pydict()
     repeated = sum(name in texts for name, texts in head.items())
     if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
-        return "the first line looks like data: if the file has no header, say header: false (--no-header)"
+        return (
+            "the first line looks like data: without a header, say header: false (init --no-header)"
+        )
     return None
 
 

@@ -337,9 +337,9 @@ MEASURE = Measure(
     metrics={
         "cost": _metric(
             "cost",
-            "mean cost per test example of the class with the least expected cost (of the classifier's "
-            "probabilities for a conformal method), or of the predicted label without probabilities; only "
-            "with costs in the config",
+            "mean cost per test example of the class with the least expected cost, or of the predicted label "
+            "without probabilities; only with costs in the config; a conformal method has the probabilities "
+            "of its classifier",
             "mean of C(y_i, argmin over j of the sum over y of p_i^y C(y, j))",
         ),
         "cost_with_abstaining": _metric(

@@ -93,7 +93,7 @@ class OutcomeComparison:
         texts |= {f"{name}.tex": to_latex(table, name) for name, table in shown.items()}
         paths += [write_file(folder / name, text) for name, text in texts.items()]
         with style():
-            paths += save(draw(self.models), folder / "outcomes", ("pdf",))
+            paths += save(draw(self.models), folder / "outcomes")
         paths.append(write_file(folder / "report.html", self._page(folder, paths)))
         remove_earlier(folder, ["ranks.csv", "ranks.tex"], paths)
         return paths

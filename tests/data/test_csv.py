@@ -240,7 +240,7 @@ def test_a_missing_label_is_always_an_error(csv, missing):
     said = error(csv, "x,y\n1,a\n2,\n3,b\n4,?\n5,a\n", missing=missing)
     assert said == (
         "mine.csv, lines 3, 5, column 'y': the label is missing ('?'); give it, or take the rows out of the "
-        'file; if the text is a value, missing-values: [] (--missing-values "") keeps it'
+        'file; if the text is a value, missing-values: [] (init --missing-values "") keeps it'
     )
 
 

@@ -33,9 +33,8 @@ def some(texts: Sequence[str], most: int = 5) -> list[str]:
 
 
 TERMS = {
-    "shown to be worse": "The error is above the lowest one of the data set, with p < 0.05 in the t "
-    "test of the test rows after Holm's correction over all pairs of methods and views. Marked by a "
-    "star.",
+    "shown to be worse": "The error is above the lowest one of the data set. The t test of the test rows "
+    "has p < 0.05 after Holm's correction over all pairs of methods and views. Marked by a star.",
     "no significant difference": "The test does not show a difference from the lowest error. The methods "
     "may differ by less than the detectable difference.",
     "detectable difference": "Difference of errors that the run finds with a power of at least 80 %, at the "
@@ -43,8 +42,8 @@ TERMS = {
     "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
     "sets of the method. Promised coverages are tested with the beta-binomial distribution, others "
     "with the test rows.",
-    "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded with "
-    "probability 95 %, for all methods of a data set and the limits 1, 2, 5, 10 and 20 % together.",
+    "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded. The bound "
+    "holds with probability 95 % for all methods of a data set and all limits (1 to 20 %) together.",
     "chosen": "Largest share of the test predictions with an observed risk of at most 1 %. Method and "
     "threshold are chosen on the same rows, so the risk of new rows is higher.",
 }

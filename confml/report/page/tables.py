@@ -28,11 +28,11 @@ SIZE, RISK = "mean_region_size", 0.01
 DIFFERENCE, P, CERTIFIED, TIME = "difference (points)", "p (Holm)", "certified at 1 % risk (%)", "seconds"
 ABOUT = {
     "method": "Label of a method variant, with its view if the method has several.",
-    DIFFERENCE: "Error minus the lowest error of the data set on common splits, with the 95 % interval, "
+    DIFFERENCE: "Error minus the lowest error of the data set on common splits. The 95 % intervals are "
     "simultaneous for all pairs of methods and views.",
     P: "p-value of the t test of the test rows, after Holm's correction over all pairs.",
-    CERTIFIED: "Mean share of new predictions that are accepted at a threshold whose risk is at most 1 % "
-    "with probability 95 %, for each method by itself; 0 on a split without one.",
+    CERTIFIED: "Mean share of new predictions that are accepted at a certified threshold of the method; 0 on "
+    "a split without one. With probability 95 %, the risk is at most 1 %.",
     TIME: "Mean seconds of inner selection, fit and prediction of a split, on one thread.",
 }
 
