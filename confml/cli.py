@@ -23,13 +23,13 @@ SOFTWARE, INTERRUPTED = 70, 130
 COMMANDS = {
     "init": "Write a commented config for a table file that runs as it is.",
     "run": "Run a config and write its reports.",
-    "status": "Show the numbers of cells done, failed and left in the folder RUN.",
-    "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
-    "compare": "Compare models on a table of outcomes, or methods of runs on the same splits.",
+    "status": "Show the cells of RUN that are done, failed and left.",
+    "report": "Rebuild tables, figures and the page of a run.",
+    "compare": "Compare models on outcomes, or methods of runs.",
     "predict": "Predict new rows, with a region for each significance level.",
     "bayes-error": "Estimate the Bayes error of a data set.",
     "data": "List, describe, fetch and audit data sets.",
-    "describe": "Describe a name of a config or report, or list methods and steps.",
+    "describe": "Describe a name, or list methods and steps.",
     "schema": "Print the JSON Schema of configs.",
     "doctor": "Show versions, threads, caches and data.",
 }

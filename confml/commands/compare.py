@@ -35,7 +35,7 @@ from confml.terminal import echo, folded, width_of
 @quiet_option
 @keeps_files
 def compare(inputs, out, as_latex, as_json, quiet, against, view, metrics, rope, **columns: Any) -> None:
-    """Compare models on a table of outcomes, or methods of runs on the same splits.
+    """Compare models on outcomes, or methods of runs.
 
     TABLE is a table file with one row per item and model: was the answer right, or which score or loss has
     it? The answer says which models differ significantly, and which difference would probably have been

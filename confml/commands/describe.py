@@ -38,7 +38,7 @@ _FACTS = {
 @allow_import_option
 @json_option
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
-    """Describe a name of a config or report, or list methods and steps.
+    """Describe a name, or list methods and steps.
 
     NAME is a method, a step, a view, a protocol, a metric or a figure. It can also be a table of the
     report, a published table, a warning, a term or a guarantee. Without NAME, methods and steps are listed;

@@ -26,7 +26,7 @@ from confml.errors import ConfmlError
 @common.quiet_option
 @common.keeps_files
 def report(runs, tables, out, aim, as_json, everything, quiet) -> None:
-    """Rebuild tables, figures and the page of a run, or compare several runs on one page.
+    """Rebuild tables, figures and the page of a run.
 
     They are computed from the stored cells of the run in folder RUN. With several runs, write one page,
     report.html, that compares them: ranks, paired differences, and the results that cannot be compared. The

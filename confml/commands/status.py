@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @json_option
 def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
-    """Show the numbers of cells done, failed and left in the folder RUN.
+    """Show the cells of RUN that are done, failed and left.
 
     The data are not needed. All parts of a run (--shard) share one folder and are counted together. With
     --watch and --json, each state is one line.
