@@ -19,7 +19,7 @@ from confml.data.dataset import DataSet
 from confml.data.findings import Finding
 from confml.data.identifiers import KEY, no_feature
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable, missing_texts
+from confml.data.text_table import TextTable, missing_texts, short
 from confml.errors import ConfigError, DataError
 from confml.yaml import flow
 
@@ -175,6 +175,7 @@ def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) 
     listed = {spec["label"], spec.get("groups"), *(name for key in keys for name in spec.get(key, ()))}
     names = [name for name in table.names if name not in listed]
     numbers, is_number = plain_numbers(table, names, spec.get("decimal", "."))
+    is_number &= ~(np.abs(numbers) >= 2**53).any(axis=0)  # floats do not hold them
     for j, name in enumerate(names):
         reason = no_feature(name, numbers[:, j] if is_number[j] else table.texts(name))
         if reason == KEY:
@@ -183,6 +184,11 @@ def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) 
         elif reason:
             _list(spec, "ignore", [name])
             reasons[f"ignore {name}"] = reason
+    if names and {*spec.get("id", ()), *spec.get("ignore", ())} >= {*names} and not spec.get("nominal"):
+        reason = reasons.get(f"ignore {names[0]}", KEY)
+        message = f"no column besides the label is a feature, such as '{short(names[0])}': {reason}"
+        hint = "if it is one, write the config by hand: datasets: [{csv: FILE, label: COLUMN}]"
+        raise ConfigError(message, where=str(table.path), hint=hint)
 
 
 def _list(spec: dict[str, Any], key: str, columns: Iterable[str]) -> None:

@@ -25,7 +25,8 @@ def with_ordered_parts(data: DataSet, by: str, test_size: float) -> DataSet:
         raise ConfigError(f"data set '{data.name}': an empty training part", hint="lower protocol.test-size")
     tied = np.flatnonzero(values[order] == values[order[boundary]])
     if tied[0] < boundary:
-        sizes = [f"{(n - row - 0.5) / n:.4g}" for row in (tied[0], tied[-1] + 1) if 0 < row < n]
+        digits = max(4, len(str(n)) + 1)
+        sizes = [f"{(n - row - 0.5) / n:.{digits}g}" for row in (tied[0], tied[-1] + 1) if 0 < row < n]
         raise ConfigError(
             f"data set '{data.name}': {len(tied)} rows have the same '{by}' at the boundary of the parts",
             hint=f"protocol.test-size {' or '.join(sizes)} divides no ties",

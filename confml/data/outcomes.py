@@ -145,9 +145,10 @@ def _of_task(
     notes = []
     if texts:
         more = f" and {counted(len(texts) - 4, 'other model')}" if len(texts) > 4 else ""
+        noun = "items" if len(np.unique(splits)) == 1 else "items of splits"
         notes.append(
-            f"{int(common.sum()):,} of {len(values):,} items are compared, those with outcomes of all models "
-            f"({', '.join(texts[:4])}{more})."
+            f"{int(common.sum()):,} of {len(values):,} {noun} are compared, those with outcomes of all "
+            f"models ({', '.join(texts[:4])}{more})."
         )
     chosen = [np.flatnonzero(common & (splits == split)) for split in np.unique(splits[common])]
     parts = [(items[rows], values[rows][:, used].T) for rows in chosen]

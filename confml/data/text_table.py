@@ -171,9 +171,7 @@ def header_hint(names: Sequence[str], table: TextTable | None = None) -> str | N
     head = {} if table is None else table.data.slice(0, 1000).to_pydict()
     repeated = sum(name in texts for name, texts in head.items())
     if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
-        return (
-            "the first line looks like data: without a header, say header: false (init --no-header)"
-        )
+        return "the first line looks like data: without a header, say header: false (init --no-header)"
     return None
 
 

@@ -99,8 +99,13 @@ def _mean(
     elif getattr(regions, "ndim", 1) != 1:
         raise ConfmlError("an array of regions needs classes, such as model.classes_")
     else:
+        for region in regions:
+            if isinstance(region, str) or not isinstance(region, Collection):
+                raise ConfmlError(f"a region must be a collection of labels, got {region!r}")
         sets = [set(region) for region in regions]
         names = list(set().union(*sets))
+        if any(isinstance(name, bool) for name in names) and not any(isinstance(y, bool) for y in labels):
+            raise ConfmlError("regions of truth values need classes, such as model.classes_")
     if len(sets) != len(labels) or not len(labels):
         raise ConfmlError(f"expected one region for each of {len(labels)} labels, got {len(sets)}")
     if names and not set(labels) & set(names):

@@ -56,7 +56,7 @@ def test_pairs_have_the_test_of_bonett_and_price(wide):
 
 def test_groups_have_the_cluster_robust_test_with_effective_degrees():
     rng = np.random.default_rng(1)
-    sizes = np.array([5, 8, 13, 21, 34, 9, 10])
+    sizes = np.array([15, 18, 13, 21, 24, 9, 10])
     groups = np.repeat(np.arange(7), sizes)
     wide = right_or_wrong(rng, {"a": 0.6, "b": 0.0}, len(groups), groups)
     row = confml.compare({**wide, "document": groups}, wide=True, group="document").pairs.iloc[0]
@@ -250,7 +250,7 @@ def test_models_without_a_difference_have_no_test():
 def test_groups_that_allow_no_test_say_so(wide):
     for groups in (np.arange(200) % 2, np.where(np.arange(200) < 120, 0, np.arange(200))):
         compared = confml.compare({**wide, "document": groups}, wide=True, group="document")
-        assert compared.sentences[0].startswith("No test: the items are in fewer than three groups")
+        assert compared.sentences[0].startswith("No test: the items are in fewer than five groups")
         assert compared.pairs["better"].isna().all() and compared.pairs["p_holm"].isna().all()
 
 
@@ -336,3 +336,23 @@ def test_options_of_the_other_kind_are_refused(table, arguments, message):
     arguments = [argument.format(table=table) for argument in arguments]
     result = CliRunner().invoke(command, arguments)
     assert isinstance(result.exception, ConfmlError) and message in str(result.exception)
+
+
+def test_the_unit_of_outcomes_does_not_matter():
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(2, 400)) + [[0.0], [0.3]]
+    texts = []
+    for unit in (1.0, 2.0**-40):
+        compared = confml.compare(dict(zip("ab", scores * unit, strict=True)), wide=True)
+        texts.append((compared.pairs["p_value"].tolist(), compared.models["first"].tolist()))
+        (gap,) = compared.pairs["difference"] / unit
+        assert gap == pytest.approx(scores[1].mean() - scores[0].mean())
+    assert texts[0] == texts[1]
+
+
+def test_a_few_groups_of_items_that_are_alike_allow_no_difference():
+    group = np.repeat(np.arange(4), 20)
+    compared = confml.compare(
+        {"a": np.ones(80), "b": np.zeros(80), "document": group}, wide=True, group="document"
+    )
+    assert compared.sentences[0].startswith("No test")

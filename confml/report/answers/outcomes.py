@@ -83,16 +83,19 @@ class TaskComparison:
         every = np.concatenate([rows for rows, _ in splits])
         self.items = len(np.unique(every))
         self.binary = all(bool(np.isin(values, (0.0, 1.0)).all()) for _, values in splits)
-        self.sign = 1.0 if lower_is_better else -1.0
+        # Losses are of the order of 1: the tests do not depend on the unit of the outcomes.
+        largest = max(float(np.abs(values).max()) for _, values in splits)
+        unit = 2.0 ** math.frexp(largest)[1] if largest and not self.binary else 1.0
+        self.sign = unit if lower_is_better else -unit
         # Splits of a cross-validation have different items, and the others are the training part. Repeated
         # runs have the same items, but for some that are missing.
-        same_items = min(len(rows) for rows, _ in splits) >= 0.8 * self.items
+        same_items = np.mean(np.unique(every, return_counts=True)[1] == len(splits)) >= 0.5
         losses = [
-            [SplitLosses(rows, self.sign * values[model], self.items - len(rows)) for rows, values in splits]
+            [SplitLosses(rows, values[model] / self.sign, self.items - len(rows)) for rows, values in splits]
             for model in range(len(self.models))
         ]
         form: dict[str, Any] = {
-            "online": same_items,
+            "online": bool(same_items),
             "bound": 1.0 if self.binary else math.inf,
             "groups": groups,
         }
@@ -106,7 +109,7 @@ class TaskComparison:
         if self.table.clusters is not None:
             shares = self.table.clusters.shares
             effective = 1 / float((shares**2).sum())
-            text = f"Items are in {len(shares)} groups, as many as {effective:.1f} groups of equal size."
+            text = f"Items are in {counted(len(shares), 'group')}, as many as {effective:.1f} of equal size."
             self.notes.append(text)
         self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
 
@@ -182,9 +185,9 @@ class TaskComparison:
     # ---- sentences
 
     def amount(self, difference: float) -> str:
-        """Return a difference of outcomes with its unit."""
+        """Return a difference of losses as one of outcomes, with its unit."""
         if not self.binary:
-            return plain_number(difference)
+            return plain_number(difference * abs(self.sign))
         text = points(difference)
         return f"{text.removesuffix('.0')} point{'' if text == '1.0' else 's'}"
 
@@ -198,11 +201,12 @@ class TaskComparison:
         comparison, others = self.comparison, [self.models[model] for model in self.order[1:]]
         mean = self.mean_text(self.sign * float(comparison.means.min()))
         if comparison.same:
-            both = "have the same outcome on every item"
+            several = len(self.table.split_means[0]) > 1
+            both = f"have the same {'mean ' * several}outcome on every item"
             return [f"{listed([self.best, *others])} {both} (mean {mean}), so there is no test."]
         if np.isnan(comparison.corrected).any():
             return [
-                "No test: the items are in fewer than three groups of a similar size, or one group has more "
+                "No test: the items are in fewer than five groups of a similar size, or one group has more "
                 f"than half of them. {self.best} has the best mean ({mean})."
             ]
         alike = self.alike
@@ -215,8 +219,11 @@ class TaskComparison:
         nearest = (worse or alike)[0]
         name = f", {nearest}" if max(len(worse), len(alike) if not worse else 0) > 1 else ""
         stays = percent(float(self.first_shares[self.order[0]]))
+        gap = f"{name} by {self._evidence(nearest)}"
+        if comparison.differences[self.models.index(nearest)].difference == 0 and not name:
+            gap = "; their means are equal"
         return [
-            f"{head}{name} by {self._evidence(nearest)}.",
+            f"{head}{gap}.",
             self._power,
             f"{self.best} has the best mean in {stays} of the resampled tables.",
         ]
@@ -225,7 +232,8 @@ class TaskComparison:
         """Return the difference of a model from the best one, with its interval and p-value."""
         comparison = self.comparison
         gap = comparison.differences[self.models.index(name)]
-        low, high = map(points if self.binary else plain_number, gap.interval(comparison.pairs))
+        ends = [end * abs(self.sign) for end in gap.interval(comparison.pairs)]
+        low, high = map(points if self.binary else plain_number, ends)
         p_value = p_text(comparison.p_value(self.best, name))
         kind = "simultaneous 95 %" if comparison.pairs > 1 else "95 %"
         p_value = f"p < {p_value[1:]}" if p_value.startswith("<") else f"p = {p_value}"
@@ -241,7 +249,7 @@ class TaskComparison:
         text = f"A difference of {self.amount(detectable)} would probably have been detected ({power} power)"
         if self.table.split_means.shape[1] > 1:
             return f"{text}."
-        smaller = _round_below(detectable)
+        smaller = _round_below(detectable * abs(self.sign)) / abs(self.sign)
         items = self.items * ((detectable / smaller) ** 2 - 1)
         kind = "" if self.table.clusters is None else " in groups of the same kind"
         number = f"{int(float(f'{items:.2g}')):,}"
@@ -303,6 +311,8 @@ class OutcomeAnswer:
             ranks = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
             self.sentences.insert(0, ranks)
             self.notes += [ranking.missing] if ranking.missing else []
+        else:
+            self.notes.append("No ranks: no two models have outcomes on the same two tasks.")
 
     @property
     def tables(self) -> dict[str, Sequence[Any]]:
@@ -335,10 +345,14 @@ class OutcomeAnswer:
         rest = f"; {counted(len(order) - 4, 'other model')} on the other tasks" if len(order) > 4 else ""
         clear = sum(not task.alike for task in self.tasks)
         stated = sorted(n for task in self.tasks if math.isfinite(n := task.comparison.detectable))
+        if not all(task.binary for task in self.tasks):  # scores of tasks have units of their own
+            stated = []
         power = " to ".join(dict.fromkeys(map(self.tasks[0].amount, stated[:1] + stated[-1:])))
         text = (
             f"Best mean: {best}{rest}. On {clear} of {len(self.tasks)} tasks the best model is better than "
         )
         text += "all others (5 % for each task)."
-        detected = f" Differences of {power}, by task, would probably have been detected (80 % power)."
+        grouped = any(task.table.clusters is not None for task in self.tasks)
+        chance = "60 to 80 %" if grouped else "80 %"
+        detected = f" Differences of {power}, by task, would probably have been detected ({chance} power)."
         return text + detected * bool(stated)
