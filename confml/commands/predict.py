@@ -190,7 +190,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
             for batch in session.answers(new_rows.tables_of(new, model, options), say):
                 writer.add(batch)
-            tested = [] if drift is None else drift.sentences()
+            tested = [] if drift is None else drift.sentences(session.summary.check.tests())
             writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
         summary = session.summary
         alarms = summary.warnings()

@@ -22,11 +22,12 @@ _SHOWN = 3  # features that one sentence names
 
 class Finding(NamedTuple):
     """Sentence on one test. p: its p-value, None if nothing is tested. differs: whether the new rows differ,
-    after Holm's correction over all tests."""
+    after Holm's correction over all tests. otherwise: the sentence if they do not, by default the same."""
 
     text: str
     p: float | None = None
     differs: bool = False
+    otherwise: str = ""
 
 
 class Tests(Protocol):
@@ -131,7 +132,9 @@ class ExchangeabilityCheck:
             findings |= other.findings()
         p_values = {name: finding.p for name, finding in findings.items() if finding.p is not None}
         for name, p in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
-            findings[name] = findings[name]._replace(differs=p <= ALARM)
+            differs, finding = bool(p <= ALARM), findings[name]
+            text = finding.text if differs else finding.otherwise or finding.text
+            findings[name] = finding._replace(text=text, differs=differs)
         return findings
 
     def class_sentences(self) -> list[str]:

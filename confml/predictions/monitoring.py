@@ -26,7 +26,7 @@ class BatchRow(NamedTuple):
     ks: Kolmogorov-Smirnov distance of the smoothed p-values of the other true labels from uniform, None
     without any. p: probability of such a distance for exchangeable rows. adjusted_p: p after Holm's
     correction for all batches. small: share of these p-values that are at most 0.1. error: error rate.
-    different: 1 if adjusted_p is at most 0.01.
+    different: 1 if adjusted_p is at most 0.01, and the new rows differ by all tests together.
     """
 
     batch: int
@@ -82,8 +82,11 @@ class BatchMonitor:
         }
         self._parts.append(pd.DataFrame(part))
 
-    def table(self) -> list[BatchRow]:
-        """Return a row for each batch; a last batch of less than half the size belongs to the one before."""
+    def table(self, differs: bool = True) -> list[BatchRow]:
+        """Return a row for each batch; a last batch of less than half the size belongs to the one before.
+
+        differs: whether the batches differ by all tests together.
+        """
         rows = pd.concat(self._parts, ignore_index=True) if self._parts else pd.DataFrame()
         starts = list(range(0, len(rows), self.rows))
         if len(starts) > 1 and len(rows) - starts[-1] < self.rows / 2:
@@ -92,7 +95,7 @@ class BatchMonitor:
         tests = [_distance(batch) for batch in batches]
         adjusted = holm([p for _, p in tests]).tolist() if tests else []
         numbered = enumerate(zip(batches, tests, adjusted, strict=True), start=1)
-        return [_batch_row(number, *each) for number, each in numbered]
+        return [_batch_row(number, *each, differs) for number, each in numbered]
 
     def findings(self) -> dict[str, Finding]:
         """Return the test of the batches together."""
@@ -102,7 +105,7 @@ class BatchMonitor:
         different = [f"Batch {row.batch}: {row.meaning}." for row in table if row.different]
         least = min(row.adjusted_p for row in table)
         none = f"Smallest p-value of {len(table)} batches: {p_text(least, ALARM)} (Holm)."
-        return {"batches": Finding(" ".join(different) or none, least)}
+        return {"batches": Finding(" ".join(different) or none, least, otherwise=none)}
 
     def sentences(self) -> list[str]:
         """Return sentences on batches with absent classes, or that there are no batches."""
@@ -121,12 +124,12 @@ def _distance(batch: pd.DataFrame) -> tuple[float | None, float]:
 
 
 def _batch_row(
-    number: int, batch: pd.DataFrame, test: tuple[float | None, float], adjusted: float
+    number: int, batch: pd.DataFrame, test: tuple[float | None, float], adjusted: float, differs: bool
 ) -> BatchRow:
     p_values, lines = batch["p"].dropna(), (batch["line"].iloc[0], batch["line"].iloc[-1])
     small = float(np.mean(p_values <= 0.1)) if len(p_values) else None
     absent = len(batch) - len(p_values)
-    different = adjusted <= ALARM
+    different = differs and adjusted <= ALARM
     meaning = [batch_words(lines, small, adjusted)] if different else []
     meaning += [absence(absent)] if absent else []
     counts = number, *lines, len(batch), float(batch["wrong"].mean()), absent, small

@@ -122,6 +122,7 @@ class Summary:
         notes: those on the data set and on columns. monitor: of batches of labelled rows.
         """
         tests = self.check.tests()
+        differ = "batches" in tests and tests["batches"].differs
         facts = self.model.facts
         return {
             "method": facts.method,
@@ -136,7 +137,7 @@ class Summary:
             ],
             "score": self.score(),
             "classes": self.check.class_sentences(),
-            "batches": None if monitor is None else [row._asdict() for row in monitor.table()],
+            "batches": None if monitor is None else [row._asdict() for row in monitor.table(differ)],
         }
 
     def score(self) -> str | None:

@@ -93,6 +93,30 @@ def test_sound_batches_and_rows_without_labels(tmp_path):
     assert "the new rows have no labels" in run(tmp_path, "--batch-rows", "100").stderr
 
 
+def test_no_batch_or_feature_differs_if_the_tests_together_show_no_difference(tmp_path, monkeypatch):
+    """Adjusted p-values of 0.006 within the batches and the features are 0.036 over all six tests."""
+    write(tmp_path / "train.csv", 600, 0)
+    write(tmp_path / "new.csv", 300, 1)
+    monkeypatch.setattr(
+        "confml.predictions.monitoring._distance",
+        lambda batch: (0.2, 0.002 if batch["line"].iloc[0] == "2" else 0.9),
+    )
+    monkeypatch.setattr("confml.predictions.two_samples.holm", lambda p: np.full(len(p), 0.006))
+    monkeypatch.setattr("confml.predictions.two_samples._joint", lambda *_: (0.5, 0.1, 0.5))
+    text = run(tmp_path, "--batch-rows", "100", "--drift").stderr
+    assert "None of 6 tests shows that new rows differ" in text
+    assert "fit again" not in text and "Features that differ" not in text
+    assert "features: 0.006 (Holm)" in text
+    ran = run(tmp_path, "--batch-rows", "100", "--drift", "--json")
+    document = json.loads((tmp_path / "out.csv").read_text())
+    assert ran.exit_code == 0
+    texts = {test["test"]: test["text"] for test in document["tests"]}
+    assert texts["batches"] == "Smallest p-value of 3 batches: 0.006 (Holm)."
+    assert document["drift"] == [texts["classifier"], texts["features"]]
+    assert [row["different"] for row in document["batches"]] == [0, 0, 0]
+    assert {row["meaning"] for row in document["batches"]} == {"no action needed"}
+
+
 def test_methods_without_p_values_are_refused(tmp_path):
     write(tmp_path / "train.csv", 60, 0)
     write(tmp_path / "new.csv", 30, 1)
