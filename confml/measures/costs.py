@@ -254,7 +254,8 @@ def mean_cost(prediction: Prediction, truth: np.ndarray, costs: Costs) -> float:
 
 class RowCosts(NamedTuple):
     """Costs of N predictions (N,): of the predicted labels, of the best decisions without and with abstaining
-    (None without probabilities, or without a cost of abstaining), and of abstaining (None)."""
+    (None without probabilities, or without a cost of abstaining; NaN where a probability is), and of
+    abstaining (None)."""
 
     of_predicted: np.ndarray
     plain: np.ndarray | None
@@ -276,10 +277,12 @@ def row_costs(case: Case) -> RowCosts | None:
     if scores is None:
         return RowCosts(of_predicted, None, None, abstain)
     decider = Decider(classes, costs._table(classes, classes))
-    plain = table[true, decider.choose(scores, c)[0]]
-    return RowCosts(
-        of_predicted, plain, None if abstain is None else table[true, decider.choose(scores)[0]], abstain
+    undecided = np.isnan(scores).any(axis=1)
+    plain, with_abstaining = (
+        np.where(undecided, np.nan, table[true, decider.choose(scores, decisions)[0]])
+        for decisions in (c, None)
     )
+    return RowCosts(of_predicted, plain, None if abstain is None else with_abstaining, abstain)
 
 
 def decision_scores(prediction: Prediction) -> np.ndarray | None:

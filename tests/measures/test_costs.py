@@ -17,7 +17,7 @@ from confml.cli import cli
 from confml.config import make_config
 from confml.errors import ConfigError, ConfigErrors
 from confml.measures import Case, Context
-from confml.measures.costs import MEASURE, costs_of
+from confml.measures.costs import MEASURE, costs_of, row_costs
 from confml.measures.prediction import Prediction
 
 ABC = np.array(["a", "b", "c"])
@@ -68,6 +68,14 @@ def test_the_measure_is_its_definition(kind):
         assert found["cost_at_threshold"] == pytest.approx(np.mean(at))
         if free:
             assert found["cost_with_abstaining"] == pytest.approx(np.mean(free))
+
+
+def test_rows_without_probabilities_have_no_cost_of_decisions():
+    """They are not decided as the first class, whose cost is finite."""
+    scores = np.array([[0.2, 0.3, 0.5], [math.nan, math.nan, math.nan]])
+    prediction = Prediction(ABC, scores, "probability", ABC[[2, 0]])
+    costs = row_costs(Case(prediction, ABC[[2, 2]], context=Context(costs=costs_of(COSTS))))
+    assert np.isnan(costs.plain).tolist() == np.isnan(costs.with_abstaining).tolist() == [False, True]
 
 
 def test_a_case_without_costs_or_rows_has_no_metric():
