@@ -21,7 +21,9 @@ def class_sentences(comparisons: Comparisons, line: Line, level: float) -> list[
     )
     if not sentences or comparisons.low_coverage(line, level) is not None:  # of all rows together
         return sentences
-    unpromised = comparisons.promise(line, level) is None
-    option = "conformal: split with mondrian: true" if unpromised else "mondrian: true"
-    remedy = per_class_remedy(comparisons.cell(line).params, level, option)
+    params, option = comparisons.cell(line).params, "mondrian: true"
+    if comparisons.promise(line, level) is None:
+        place = " in place of venn" if "venn" in params else ""
+        params, option = {**params, "conformal": "split"}, f"conformal: split with mondrian: true{place}"
+    remedy = per_class_remedy(params, level, option)
     return [*sentences, remedy] if remedy else sentences

@@ -108,4 +108,6 @@ def per_class_remedy(params: Mapping[str, Any], level: float, option: str) -> st
     """Return a sentence on the option that promises each class its level; "" where p-values do so."""
     if has_label_conditional_p_values(params):
         return ""
-    return f"{option} promises each class its level and needs {rows_needed(level)} rows of it."
+    rows = "calibration rows" if params.get("conformal") == "split" else "rows"
+    needs = f" and needs {needed} {rows} of it" if (needed := rows_needed(level)) else ""
+    return f"{option} promises each class its level{needs}."

@@ -7,6 +7,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 from confml.measures.prediction import Prediction
 from confml.report.answers.answer import answer_of
 from confml.report.answers.comparisons import Comparisons
+from confml.report.answers.coverage import per_class_remedy
 from confml.report.report import Report
 from confml.report.tables.notes import notes_of
 from confml.runner.manifest import DatasetInfo
@@ -102,6 +103,20 @@ def test_the_answer_names_the_costly_class():
         "warning: d0: at level 0.05 the regions of nn contain some classes too rarely (yes); mondrian: true "
         "promises each class its level [class-coverage]"
     ]
+
+
+@pytest.mark.parametrize(
+    "params, remedy",
+    [
+        ({}, " and needs 19 rows of it."),
+        ({"conformal": "split"}, " and needs 19 calibration rows of it."),
+        ({"conformal": "split", "conformal__mondrian": True}, None),
+    ],
+)
+def test_the_remedy_counts_the_rows_that_p_values_are_counted_among(params, remedy):
+    text = "mondrian: true promises each class its level"
+    assert per_class_remedy(params, 0.05, "mondrian: true") == ("" if remedy is None else text + remedy)
+    assert per_class_remedy(params, 0.0, "mondrian: true") == ("" if remedy is None else f"{text}.")
 
 
 def test_several_splits_and_data_sets_are_named():
