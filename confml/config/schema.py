@@ -103,9 +103,8 @@ class Config(Part):
         of no decision), or the path of a YAML or CSV file. A run reports the mean cost of every method, and
         `confml predict` decides by them. Example: {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}
     aim: Aim of the advice in the report: error (lowest error), cost (lowest cost), regions (smallest regions
-        at the level closest to 0.05 whose coverage is not shown to be too low) or certified (largest
-        certified share at the smallest certified risk); by default cost if costs are given, else error.
-        Example: regions
+        at the level closest to 0.05 whose coverage is not shown to be too low) or certified (smallest
+        certified risk, with its share); by default cost if costs are given, else error. Example: regions
     seed: Random seed of the run.
     paper: Published tables beside the results. Example: {table: tcm-nn-table3}
     baseline: Whether a run adds the method majority-class, unless the config has it; by default it does, but

@@ -19,7 +19,7 @@ TITLES = {
     "error": "lowest error",
     "cost": "lowest cost",
     "regions": "smallest valid regions",
-    "certified": "largest certified share",
+    "certified": "smallest certified risk",
 }
 """Title of each aim of a config."""
 METRICS = {"error": (ERROR, "points"), "cost": (COST, ""), "regions": (SIZE, "labels")}
@@ -289,7 +289,9 @@ def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> st
     if promise is None or comparisons.results.config.protocol.kind not in IN_PARTS:
         return text
     p = comparisons.low_coverage(line, level)
-    return f"{text} The test part is not exchangeable with the training part (p = {p:.2g})."
+    # Tails from a Fourier transform are exact to about 1e-16.
+    size = f"p = {p:.2g}" if p is not None and p >= 1e-12 else "p < 1e-12"
+    return f"{text} The test part is not exchangeable with the training part ({size})."
 
 
 def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) -> Advice:
@@ -299,10 +301,11 @@ def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) ->
     return Advice(
         "certified",
         accepted.label,
-        f"{percent(accepted.certified)} of new predictions at a risk of at most {percent(limit)}",
+        f"at most {percent(limit)} for {percent(accepted.certified)} of new predictions",
         accepted.label,
-        guarantee="This holds with probability 95 % over the calibration rows, for the choice among all "
-        f"{accepted.joint['candidates']} views and all limits.",
+        guarantee="The risk bound holds with probability 95 % over the calibration rows for the threshold of "
+        f"each split, chosen among all {accepted.joint['candidates']} views and all limits; the share is an "
+        "estimate.",
     )
 
 

@@ -176,7 +176,7 @@ class Comparisons:
         return LossTable(both, *self.kind_of(first), 1.0).pair(0, 1)
 
     def low_coverage(self, line: Line, level: float) -> float | None:
-        """Return the p-value of a coverage that is shown to be too low; None for others."""
+        """Return the corrected p-value of a coverage that is shown to be too low; None for others."""
         return self._low_coverages(line.method, line.view, level).get(line.dataset)
 
     def promise(self, line: Line, level: float) -> list[str] | None:
@@ -343,7 +343,7 @@ class Comparisons:
         return [line for line in lines if line in compared], common, left_out
 
     def _low_coverages_of(self, method: str, view: str, level: float) -> dict[str, float]:
-        """Return the p-values of coverages that are shown to be too low, by data set.
+        """Return the corrected p-values of coverages that are shown to be too low, by data set.
 
         There is no verdict on unfinished data sets, and on those with groups.
         """
@@ -357,7 +357,7 @@ class Comparisons:
                     p_values[line.dataset] = p_value(defined, level)
         tested = [name for name, p in p_values.items() if not math.isnan(p)]
         corrected = holm([p_values[name] for name in tested]).tolist()
-        return {name: p_values[name] for name, p in zip(tested, corrected, strict=True) if p <= SHOWN}
+        return {name: p for name, p in zip(tested, corrected, strict=True) if p <= SHOWN}
 
     def _low_classes(self, line: Line, level: float) -> list[tuple[Any, float]]:
         """Return the classes whose coverage is shown to be too low, with it; the lowest first.

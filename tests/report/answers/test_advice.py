@@ -117,7 +117,7 @@ def test_a_test_part_that_is_not_exchangeable_is_named(protocol):
     text = advice_of(fixed, "error").guarantee
     assert text.startswith(
         "The regions of nn contain the true label of 82 % of the rows, which is shown to be too low for 95 %."
-        " The test part is not exchangeable with the training part (p = "
+        " The test part is not exchangeable with the training part (p < 1e-12)."
     )
     assert "82.00 low" in short_table(fixed).frame["coverage"].tolist()
     random = advice_of(run_of(methods), "error").guarantee
@@ -186,10 +186,8 @@ def test_certified_share():
     run = run_of({"a": probabilities(1), "b": probabilities(9)})
     joint = {"coverage": 0.62, "candidates": 2, "limit": 0.05, "certified": 3, "splits": 5}
     advice = advice_of(run, "certified", Accepted(0.9, "a", joint, "b"))
-    assert advice.head == (
-        "For the largest certified share: b (62 % of new predictions at a risk of at most 5 %)."
-    )
-    assert "This holds with probability 95 % over the calibration rows" in advice.guarantee
+    assert advice.head == ("For the smallest certified risk: b (at most 5 % for 62 % of new predictions).")
+    assert "The risk bound holds with probability 95 % over the calibration rows" in advice.guarantee
     assert advice_of(run, "certified").recommended is None
 
 
