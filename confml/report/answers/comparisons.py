@@ -253,11 +253,20 @@ class Comparisons:
         return means
 
     def _interval(self, line: Line, metric: str) -> tuple[float, float] | None:
-        """Return the 95 % interval of the mean cost of a line; None where a cost is not defined."""
+        """Return the 95 % interval of the mean cost of a line.
+
+        None where a cost is not defined, and for a constant decision with the same cost on every row. Its
+        largest loss is the spread of its own costs.
+        """
         losses, costs = self._on(line, self.losses[line], metric), self.runs[self.run_of[line]].costs
         if costs is None or None in losses:
             return None
-        low, high = mean_interval(losses, *self.kind_of(line), costs.largest)
+        largest = costs.largest
+        if self.is_baseline(line) and line.view.startswith(ALWAYS):
+            largest = float(np.ptp(np.concatenate([split.values for split in losses])))
+            if not largest:
+                return None
+        low, high = mean_interval(losses, *self.kind_of(line), largest)
         return None if math.isnan(low) else (low, high)
 
     def _compare(self, dataset: str, metric: str, level: float | None) -> Comparison | None:

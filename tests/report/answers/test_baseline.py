@@ -13,7 +13,7 @@ from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall, unpromised
 from confml.report.answers.answer import answer_of
-from confml.report.answers.comparisons import comparisons_of
+from confml.report.answers.comparisons import Line, comparisons_of
 from confml.report.answers.datasets import ranking
 from confml.report.answers.differences import LossTable, SplitLosses, mean_interval
 from confml.report.answers.promises import promised
@@ -89,8 +89,11 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     always = [means["majority-class", f"always-{label}", "cost"] for label in (0, 1)]
     assert always == [2.5, 0.5]  # half of the test rows are of class 0
     assert means["majority-class", "always-abstain", "cost_with_abstaining"] == pytest.approx(abstain)
-    rows = [row[:3] for row in csv_rows(summary_of(run)) if row[3] == "cost_with_abstaining_low"]
-    assert ("d", "majority-class", "always-abstain") in rows
+    rows = {row[2]: row for row in csv_rows(summary_of(run)) if row[3] == "cost_with_abstaining_low"}
+    assert {"always-0", "always-1"} <= {*rows} and "always-abstain" not in rows  # which costs the same always
+    bounds = comparisons_of(run).estimate(Line("d", "majority-class", "always-1"), "cost").interval
+    # 50 costs of 0, 50 of 1 and two more rows with the largest difference from the mean: 1
+    assert bounds == pytest.approx((0.394, 0.606), abs=0.005)
     found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert (found.best == "a") == is_better
     if not is_better:
