@@ -16,7 +16,7 @@ def class_sentences(comparisons: Comparisons, line: Line, level: float) -> list[
         [
             f"{f'{line.dataset}, class' if several else 'Class'} {label}: the regions of "
             f"{comparisons.label(line)} {low_class_text(coverage, level)}."
-            for label, coverage in comparisons.low_classes(line, level)
+            for _, label, coverage in comparisons.low_classes([line], level)
         ]
     )
     if not sentences or comparisons.low_coverage(line, level) is not None:  # of all rows together

@@ -99,7 +99,7 @@ class Comparisons:
         self._estimates = functools.cache(self._estimates_of)
         self._comparisons = functools.cache(self._compare)
         self._low_coverages = functools.cache(self._low_coverages_of)
-        self.low_classes = functools.cache(self._low_classes)
+        self._class_tests = functools.cache(self._class_tests_of)
 
     @staticmethod
     def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:
@@ -178,6 +178,16 @@ class Comparisons:
     def low_coverage(self, line: Line, level: float) -> float | None:
         """Return the corrected p-value of a coverage that is shown to be too low; None for others."""
         return self._low_coverages(line.method, line.view, level).get(line.dataset)
+
+    def low_classes(self, lines: Sequence[Line], level: float) -> list[tuple[Line, Any, float]]:
+        """Return the classes of some lines whose coverage is shown to be too low: line, class and coverage.
+
+        Corrected by Holm over the lines and classes; the lowest first.
+        """
+        tests = [(line, *test) for line in lines for test in self._class_tests(line, level)]
+        corrected = holm([test[-1] for test in tests]).tolist()
+        low = [test[:3] for test, p in zip(tests, corrected, strict=True) if p <= SHOWN]
+        return sorted(low, key=lambda test: test[2])
 
     def promise(self, line: Line, level: float) -> list[str] | None:
         """Return why the promised coverage of a line is approximate ([]: it is not); None without one."""
@@ -368,8 +378,8 @@ class Comparisons:
         corrected = holm([p_values[name] for name in tested]).tolist()
         return {name: p for name, p in zip(tested, corrected, strict=True) if p <= SHOWN}
 
-    def _low_classes(self, line: Line, level: float) -> list[tuple[Any, float]]:
-        """Return the classes whose coverage is shown to be too low, with it; the lowest first.
+    def _class_tests_of(self, line: Line, level: float) -> list[tuple[Any, float, float]]:
+        """Return the classes that are tested, with their coverages and p-values.
 
         Classes with fewer than `FEWEST` different test rows are not tested. Rows of a class that is absent
         from training do not count where a coverage is promised.
@@ -379,7 +389,7 @@ class Comparisons:
             return []
         if any(cell.of(line.view, MISSED, level) is None for cell in cells):
             return []
-        coverages, p_values = {}, []
+        tests = []
         for label in np.unique(np.concatenate([cell.truth for cell in cells])).tolist():
             errors = [cell.class_errors(line.view, level, label) for cell in cells]
             errors = [split for split in errors if len(split.missed.rows) and split.parts != ()]
@@ -387,11 +397,9 @@ class Comparisons:
                 continue
             rows = len(np.unique(np.concatenate([split.missed.rows for split in errors])))
             if rows >= FEWEST and not math.isnan(p := class_p_value(errors, level)):
-                coverages[label] = 1 - float(np.concatenate([split.missed.values for split in errors]).mean())
-                p_values.append(p)
-        corrected = holm(p_values).tolist()
-        low = [pair for pair, p in zip(coverages.items(), corrected, strict=True) if p <= SHOWN]
-        return sorted(low, key=lambda pair: pair[1])
+                missed = np.concatenate([split.missed.values for split in errors])
+                tests.append((label, 1 - float(missed.mean()), p))
+        return tests
 
 
 @functools.lru_cache(maxsize=1)  # tables, page and console use them

@@ -15,7 +15,7 @@ from confml.measures.regions import smallest_p_notes
 from confml.methods import BASELINE
 from confml.methods.divisions import DIVISIONS
 from confml.report.answers.advice import usual_level
-from confml.report.answers.comparisons import comparisons_of
+from confml.report.answers.comparisons import Line, comparisons_of
 from confml.report.answers.losses import losses_of
 from confml.report.answers.promises import StepFacts, has_only_p_values
 from confml.report.answers.text import listed
@@ -46,16 +46,18 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
     comparisons, level = comparisons_of(results), usual_level(results.config.levels)
     if level is None:
         return
-    low: dict[str, list[tuple[str, list[str]]]] = {}
+    lines: dict[str, list[Line]] = {}
     for line in comparisons.lines:
         # A coverage of all rows that is too low is marked, and is not the fault of a class.
-        if comparisons.promise(line, level) is None or comparisons.low_coverage(line, level) is not None:
+        if comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None:
+            lines.setdefault(line.dataset, []).append(line)
+    for dataset, of_dataset in lines.items():
+        low = comparisons.low_classes(of_dataset, level)
+        if not low:
             continue
-        if names := [str(label) for label, _ in comparisons.low_classes(line, level)]:
-            low.setdefault(line.dataset, []).append((comparisons.label(line), names))
-    for dataset, of_lines in low.items():
-        methods = listed([label for label, _ in of_lines])
-        classes = listed(list(dict.fromkeys(name for _, names in of_lines for name in names)))
+        named = {line for line, _, _ in low}
+        methods = listed([comparisons.label(line) for line in of_dataset if line in named])
+        classes = listed(list(dict.fromkeys(str(label) for _, label, _ in low)))
         sentence = f"at level {level:g} the regions of {methods} contain some classes too rarely ({classes})"
         yield Warned("class-coverage", sentence, "mondrian: true promises each class its level", dataset)
 

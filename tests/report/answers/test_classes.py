@@ -42,7 +42,7 @@ def run_of(frequencies, harder, calibration=300, rows=600, datasets=1, splits=("
 
 def low_classes(run):
     comparisons = Comparisons([("", run)])
-    return [[name for name, _ in comparisons.low_classes(line, LEVEL)] for line in comparisons.lines]
+    return [[name for _, name, _ in comparisons.low_classes([line], LEVEL)] for line in comparisons.lines]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,17 @@ def test_the_remedy_counts_the_rows_that_p_values_are_counted_among(params, reme
     text = "mondrian: true promises each class its level"
     assert per_class_remedy(params, 0.05, "mondrian: true") == ("" if remedy is None else text + remedy)
     assert per_class_remedy(params, 0.0, "mondrian: true") == ("" if remedy is None else f"{text}.")
+
+
+def test_classes_of_several_lines_are_tested_together(monkeypatch):
+    """Holm's correction over lines and classes."""
+    tests = {"d0": [("a", 0.9, 0.004), ("b", 0.93, 0.6)], "d1": [("a", 0.91, 0.5), ("b", 0.94, 0.7)]}
+    run = run_of([0.5, 0.5], 0.0, datasets=2)
+    comparisons = Comparisons([("", run)])
+    monkeypatch.setattr(comparisons, "_class_tests", lambda line, level: tests[line.dataset])
+    first, second = comparisons.lines
+    assert comparisons.low_classes([first], LEVEL) == [(first, "a", 0.9)]  # 2 * 0.004
+    assert comparisons.low_classes([first, second], LEVEL) == []  # 4 * 0.004
 
 
 def test_several_splits_and_data_sets_are_named():
