@@ -8,7 +8,6 @@ parts do not depend on the number of threads, so that results have the same byte
 
 import contextlib
 import functools
-import sys
 import threading
 import time
 from collections import deque
@@ -47,15 +46,17 @@ def _limited(libraries: Callable[[], Any]) -> Iterator[None]:
             _active.inside = False
 
 
-def one_thread_per_library() -> contextlib.AbstractContextManager[None]:
-    """Limit BLAS, OpenMP and other loaded libraries with threads of their own to one inside the block."""
-    return _limited(lambda: _libraries(len(sys.modules)))
+def one_thread_per_library(loaded: int | None = None) -> contextlib.AbstractContextManager[None]:
+    """Limit BLAS, OpenMP and other loaded libraries with threads of their own to one inside the block.
+
+    loaded: a number that changes when libraries may have been loaded; they are searched for again then, or
+    always by default. A search takes as long as a small task.
+    """
+    return _limited(functools.partial(_libraries if loaded is not None else _libraries.__wrapped__, loaded))
 
 
 @functools.lru_cache(maxsize=1)
-def _libraries(modules: int) -> Any:
-    """Return the controller of all loaded libraries. A search takes as long as a small task, and can find
-    others only after an import, which changes the number of ``modules``."""
+def _libraries(loaded: int | None) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -39,11 +39,3 @@ def test_the_page_has_the_stored_numbers():
         assert f"{np.mean([float(row['size']) for row in rows if row['form'] == form]):.3f}" in page
     for row in rows_of(STORED / "alike.csv")[:2]:
         assert f"{100 * float(row['error']):.1f} %" in page
-    sizes = {
-        row["form"]: [
-            float(one["size"]) for one in rows_of(STORED / "folds.csv") if one["form"] == row["form"]
-        ]
-        for row in rows_of(STORED / "folds.csv")
-    }
-    for form in ("split (calibration 0.3)", "randomised", "e-prediction, odds"):
-        assert f"{np.mean(sizes[form]):.3f}" in page

@@ -144,6 +144,9 @@ class Outcome:
     fault: EnvironmentFault | None = None
 
 
+_computed: set[str] = set()  # methods of the tasks of this process: their first tasks load libraries
+
+
 def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
     """Execute tasks one after another; return their outcomes and the seconds of each.
 
@@ -153,11 +156,12 @@ def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
     seconds: list[float] = []
     try:
         # Products and decompositions differ in their last bits between one and two BLAS threads.
-        with one_thread_per_library():
+        with one_thread_per_library(len(_computed)):
             for task in tasks:
                 started = time.monotonic()
                 outcomes.append(run_task(task))
                 seconds.append(time.monotonic() - started)
+                _computed.add(task.context.method)
                 if outcomes[-1].fault is not None:
                     break
         tasks[0].context.store.sync()
