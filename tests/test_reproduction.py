@@ -130,6 +130,7 @@ def commands(target, *variables):
     words = [
         f"CONFML={mark}=confml",
         f"REPRODUCTION={mark}=reproduction",
+        f"FIGURES={mark}=figures",
         "COPY=:",
         "LIST=:",
         "BAYES_ERROR=:",
