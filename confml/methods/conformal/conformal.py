@@ -159,7 +159,10 @@ class Conformal(CalibratedMethod, PValueMethod):
         return super().set_point({name: value for name, value in point.items() if name != BEST_OF})
 
     def fit(self, X, y, groups=None) -> Self:
-        """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,)."""
+        """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,).
+
+        Raises ConfigError for settings that do not go together.
+        """
         X, values, columns = split_columns(X, self.by, self.run.by_columns)
         X, y, codes, groups = self._checked(X, y, groups)
         if self.kind == OUT_OF_BAG:

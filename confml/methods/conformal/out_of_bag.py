@@ -47,6 +47,7 @@ def out_of_bag_view(part: FittedPart, rows: int) -> tuple[np.ndarray, Prediction
     """Return the training examples (k,) that at least one tree did not see, and their probabilities (k, c).
 
     rows: number of training examples before the steps. A warning says how many are in every bag.
+    Raises ConfigError if steps have dropped rows.
     """
     assert isinstance(part.method, SklearnMethod)
     shares = part.method.estimator_.oob_decision_function_
