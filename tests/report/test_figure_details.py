@@ -69,13 +69,6 @@ def test_the_baseline_is_not_drawn():
     assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
 
 
-def test_points_of_papers_are_drawn_with_a_key():
-    run = wide_run(4, dataset="usps", levels=(0.01, 0.05))
-    legend = legend_of(drawn("error-against", run, "usps"))
-    assert sum("in the paper (Proedrou" in text for text in legend) == 1
-    assert not any("paper" in text for text in legend_of(drawn("error-against", wide_run(4))))
-
-
 def test_the_gallery_has_every_kind_of_figure():
     named = set()
     for path in (CONFIGS / "gallery").glob("*.yaml"):
