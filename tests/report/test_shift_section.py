@@ -44,7 +44,7 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
         for row in csv.DictReader(file):
             assert (row["band_low"] != "") == ("shift" not in row["params"])
     assert float(own["covariate", "covariate"]["auc"]) == pytest.approx(0.76, abs=0.03)
-    assert "shift" not in notes
+    assert "overlap" not in notes and "effective sample size" not in notes
 
 
 def test_a_shift_too_far_is_said_to_be_so(tmp_path):
