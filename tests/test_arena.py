@@ -93,7 +93,7 @@ def test_a_class_that_only_the_calibration_part_has(arena):
 
 def test_rows_of_keel_are_read_with_the_label_last_and_categories_as_words(monkeypatch):
     monkeypatch.syspath_prepend(str(ARENA))
-    from data import card_of, table
+    from sets import card_of, table
 
     text = b"@relation car\n@data\nhigh, 2, 1.5, good\nlow, 5more, ?, bad\n"
     frame = table({"separator": "comma", "label": "last", "skip": ""}, text, None)

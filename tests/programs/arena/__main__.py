@@ -64,7 +64,7 @@ def main() -> int:
     steps = options.steps or ["data", "run", "tables"]
     if "data" in steps:
         import pandas as pd
-        from data import fetch
+        from sets import fetch
 
         options.out.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(fetch(folder / "data")).to_csv(options.out / "datasets.csv", index=False)
