@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,7 @@ class OutcomeComparison:
         return page_template().render(
             **{"banner": "", "failures": [], "datasets": [], "about": "", "origin": [], "citations": []},
             headline=self.sentences,
-            summary=models,
+            summary=replace(models, notes=[note for note in models.notes if note not in self.notes]),
             limits=self.notes,
             name="Comparison of models",
             cells=f"{models.title}.",
