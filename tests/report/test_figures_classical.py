@@ -1,4 +1,4 @@
-"""Figures of the classical experiments: decision boundaries, metrics against parameters, runs combined."""
+"""Figures of the classical experiments: decision boundaries, metrics against parameters."""
 
 from __future__ import annotations
 
@@ -35,16 +35,12 @@ seed: 1
 """
 
 
-def computed(folder, *overrides, name="out"):
-    (folder / "plane.yaml").write_text(CONFIG)
-    config = load_config(str(folder / "plane.yaml"), overrides)
-    run(config, folder / name, Execution(1, engine="serial"))
-    return folder / name
-
-
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    folder = computed(tmp_path_factory.mktemp("plane"))
+    folder = tmp_path_factory.mktemp("plane") / "out"
+    path = folder.with_name("plane.yaml")
+    path.write_text(CONFIG)
+    run(load_config(str(path)), folder, Execution(1, engine="serial"))
     write_report(open_run(folder), folder)
     return folder
 

@@ -49,7 +49,7 @@ def write_page(stored: Path, page: Path) -> None:
     )
     choice = "\n".join(
         f"- Best mean rank by {name}: {group['entry'].iloc[0]} ({group['mean_rank'].iloc[0]:.1f}); "
-        "not shown to differ: "
+        "no significant difference from "
         f"{words(group[group['p_of_best'] >= 0.05]['entry'].iloc[1:])}."
         for measure, name in MEASURES.items()
         for group in [ranks[ranks["measure"] == measure]]
