@@ -3,9 +3,8 @@
 Each file bench_*.py beside this one has ``BENCHMARKS``, functions that return one row or several,
 (name, our seconds, the other's seconds, other / ours) with notes as a fifth part if there are any, and maybe
 ``WHEN_ASKED``, those too long to run unless named. Numbers that are not seconds have a ``unit`` in the notes,
-and their ratio is ours / other. ``columns`` in the notes, texts by heading, are the row's cells in a table of
-the documentation. Each function warms up for itself and takes medians of runs in turns. A benchmark that
-misses something (data, a package) says so and is skipped.
+and their ratio is ours / other. Each function warms up for itself and takes medians of runs in turns. A
+benchmark that misses something (data, a package) says so and is skipped.
 """
 
 from __future__ import annotations
@@ -78,16 +77,8 @@ def rows_of(name: str, function: Callable) -> list[dict[str, Any]]:
         return [{"benchmark": name, "failed": traceback.format_exc()}]
     rows = []
     for what, ours, other, ratio, *rest in [found] if isinstance(found, tuple) else found:
-        notes = dict(rest[0]) if rest else {}
-        row = {
-            "benchmark": name,
-            "what": what,
-            "unit": "s",
-            "ours": ours,
-            "other": other,
-            "ratio": ratio,
-            **notes,
-        }
+        row = {"benchmark": name, "what": what, "unit": "s", "ours": ours, "other": other, "ratio": ratio}
+        row |= dict(rest[0]) if rest else {}
         rows.append({key: _plain(value) for key, value in row.items()})
     rows[-1]["all_seconds"] = round(time.perf_counter() - begun, 1)
     return rows
@@ -110,24 +101,11 @@ def table(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def show(lines: list[tuple[str, ...]]) -> None:
-    """A table on a terminal, and the same in plain columns elsewhere."""
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-
-        grid = Table(*HEADINGS)
-        for line in lines:
-            grid.add_row(*line)
-        Console().print(grid)
-        return
-    widths = [max(len(line[place]) for line in [HEADINGS, *lines]) for place in range(len(HEADINGS))]
-    for line in [HEADINGS, *lines]:
-        first, *others = line
-        cells = [
-            first.ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)),
-        ]
-        print("  ".join(cells).rstrip())
+    """Print a table in plain columns, the first one aligned to the left."""
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *lines, strict=True)]
+    for first, *others in [HEADINGS, *lines]:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
 
 
 def keep(rows: list[dict[str, Any]], path: Path) -> None:
@@ -146,8 +124,7 @@ def write_page(stored: Path, page: Path) -> None:
     """Write the tables of the documentation from the stored rows, each between its marks.
 
     ``<!-- measured: begin -->`` begins the table of all rows that have a second time, and names of benchmarks
-    instead of ``begin`` a table of their rows; where some have ``columns``, a table of these. Rows of a page
-    that are not stored stay.
+    instead of ``begin`` a table of their rows. Rows of a page that are not stored stay.
     """
     document = json.loads(stored.read_text())
     machine = document["machine"]
@@ -161,21 +138,15 @@ def write_page(stored: Path, page: Path) -> None:
         names = match[1].split()
         if names == ["begin"]:
             rows = [row for row in document["rows"] if row.get("other") and row["unit"] in ("s", "ms")]
-            rows = [row for row in rows if "columns" not in row]
             heads, cells = [about, "", *PAIRS], map(_pair_cells, rows)
         else:
             rows = [row for row in document["rows"] if row["benchmark"] in names and "what" in row]
-            wide = [row for row in rows if "columns" in row]
             heads, cells = [*VALUES], ((row["what"], _amount(row["ours"], row["unit"])) for row in rows)
-            if wide:
-                columns = wide[0]["columns"]
-                heads = [f"| work | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
-                cells = ((row["what"].partition(", beside ")[0], *row["columns"].values()) for row in wide)
-        earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
         if not rows:
             return match[0]
+        earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
         lines = {line.split(" | ")[0]: line for line in earlier[2:]}
-        lines |= {f"| {one[0]}": f"| {' | '.join(one)} |" for one in cells}
+        lines |= {f"| {texts[0]}": f"| {' | '.join(texts)} |" for texts in cells}
         table_text = "\n".join(["", "", *heads, *lines.values(), "", ""])
         return f"<!-- measured: {match[1]} -->{table_text}{END}"
 

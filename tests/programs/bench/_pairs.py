@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,12 @@ PEAK_MB = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) /
 
 class Skipped(Exception):
     """A benchmark that cannot run here: why, in words."""
+
+
+def needs(package: str) -> None:
+    """Skip the benchmark if a package of the extra 'bench' is not installed."""
+    if importlib.util.find_spec(package) is None:
+        raise Skipped(f"{package} is not installed (pip install 'confml[bench]')")
 
 
 def seconds_of(function: Callable[[], Any]) -> float:
@@ -36,30 +43,3 @@ def paired(
             seconds.append(seconds_of(function))
     a, b = map(statistics.median, spent)
     return name, a, b, b / a, {"repeats": repeats, **notes}
-
-
-def in_threads(what: str, run: Callable[[], bytes], **notes: Any) -> Row:
-    """Seconds by the clock of two threads and of one, which give the same bytes.
-
-    ``by_processor_time`` does not depend on other processes: the processor time of one thread over that of
-    the busier of two.
-    """
-    import confml
-
-    run()  # warm
-    clock, busiest, results = [], [], []
-    for n in (1, 2):
-        with confml.threads(n):
-            started, own, all_ = time.perf_counter(), time.thread_time(), time.process_time()
-            results.append(run())
-            clock.append(time.perf_counter() - started)
-            own, all_ = time.thread_time() - own, time.process_time() - all_
-            busiest.append(max(own, all_ - own) if n == 2 else own)
-    assert results[0] == results[1]
-    by_processor_time = round(busiest[0] / busiest[1], 2)
-    columns = {
-        name: f"{seconds:.2f} s" for name, seconds in zip(("one thread", "two threads"), clock, strict=True)
-    }
-    columns["ratio of processor times"] = f"{by_processor_time:.2f}"
-    notes |= {"repeats": 1, "by_processor_time": by_processor_time, "columns": columns}
-    return f"{what}, beside one thread", clock[1], clock[0], clock[0] / clock[1], notes
