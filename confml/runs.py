@@ -109,13 +109,24 @@ class Run:
     ) -> pd.DataFrame:
         """Return the prediction of every test example, one row per example, split and view.
 
-        dataset, method, view: names to select; all by default. A method's name selects all of its variants,
-        a label of the config those with the label.
+        Parameters
+        ----------
+        dataset, method, view : str, optional
+            Names to select; all by default. A method's name selects all of its variants, a label of the
+            config those with the label.
 
-        Columns: ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
-        loaded part), ``line`` and the identifiers where the data set has them (as in ``regions/``),
-        ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels, for each
-        significance level of the config. Raises ConfmlError for a name that the run does not have.
+        Returns
+        -------
+        pandas.DataFrame
+            ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
+            loaded part), ``line`` and the identifiers where the data set has them (as in ``regions/``),
+            ``label``, then the columns of `confml.Prediction.to_frame` with a region, a tuple of labels, for
+            each significance level of the config.
+
+        Raises
+        ------
+        ConfmlError
+            For a name that the run does not have.
         """
         import pandas as pd
 
@@ -152,7 +163,13 @@ class Run:
         return pd.DataFrame(columns=[*_KEYS, "row", "label", "prediction", "confidence"])
 
     def table(self) -> pd.DataFrame:
-        """Return the result table that ``confml run`` prints: one row per data set, method and view."""
+        """Return the result table that ``confml run`` prints.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per data set, method and view.
+        """
         frame = self._printed_table().frame
         frame["error"] = frame["error"].replace("", None).ffill()
         return frame

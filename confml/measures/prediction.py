@@ -173,12 +173,24 @@ class Prediction:
         return self.kind not in WITHOUT_REGIONS
 
     def region(self, level: float) -> np.ndarray:
-        """Return (n, c) bool: the prediction regions at significance ``level``.
+        """Return the prediction regions at a significance level.
 
-        p-values: ``p > level``, which is exact because p is one correctly rounded division, and ``level`` is
-        rounded to 12 decimals, as in 1 - 0.9, which is less than 0.1. Probabilities and vote shares: the
-        smallest set by decreasing score (earlier classes first for ties) whose sum is at least ``1 - level``.
-        Raises ValueError for margins and exceedances.
+        Parameters
+        ----------
+        level : float
+            Significance level from 0 to 1, rounded to 12 decimals (1 - 0.9 is less than 0.1).
+
+        Returns
+        -------
+        ndarray of shape (n, c), bool
+            Whether the region of each example has each class. P-values: ``p > level``. Probabilities and
+            shares: the smallest set by decreasing score (earlier classes first for ties) whose sum is at
+            least ``1 - level``.
+
+        Raises
+        ------
+        ValueError
+            For margins and exceedances, which have no regions, and for a level outside 0 to 1.
         """
         if not self.has_regions:
             raise ValueError(f"{self.kind}s have no prediction regions; make the method conformal")
@@ -191,19 +203,42 @@ class Prediction:
         return of_sums_before(self.scores, lambda before: before < 1 - level - 1e-12, True)
 
     def label_sets(self, level: float) -> list[tuple]:
-        """Return the `region` at significance ``level`` as n tuples of labels in the order of ``classes``."""
+        """Return the prediction regions at a significance level as tuples of labels.
+
+        Parameters
+        ----------
+        level : float
+            Significance level from 0 to 1.
+
+        Returns
+        -------
+        list of tuple
+            The labels of each of the n regions, in the order of ``classes``.
+
+        Raises
+        ------
+        ValueError
+            As `region`.
+        """
         labels = self.classes.tolist()
         return [tuple(labels[column] for column in np.flatnonzero(row)) for row in self.region(level)]
 
     def to_frame(self, levels: Sequence[float] = (), index=None) -> pd.DataFrame:
         """Return a DataFrame with one row per example.
 
-        levels: significance levels; each adds a column ``region@<level>`` with tuples of labels. index: row
-        labels, such as the index of the test data; 0 to n - 1 by default.
+        Parameters
+        ----------
+        levels : sequence of float, default=()
+            Significance levels; each adds a column ``region@<level>`` with tuples of labels.
+        index : array-like of shape (n,), optional
+            Labels of the rows, such as the index of the test data; 0 to n - 1 by default.
 
-        Columns: ``prediction``, ``confidence``, ``credibility`` (p-values only), one per class, then the
-        regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
-        ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too.
+        Returns
+        -------
+        pandas.DataFrame of n rows
+            ``prediction``, ``confidence``, ``credibility`` (p-values only), one column per class, then the
+            regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
+            ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too.
         """
         import pandas as pd
 
@@ -222,11 +257,19 @@ class Prediction:
         return frame
 
     def accepted(self, threshold: float) -> np.ndarray:
-        """Return (n,) bool: predictions that the reject option accepts at ``threshold``.
+        """Return the predictions that the reject option accepts.
 
-        Envelope: score > threshold, and a score of 1 is always accepted. Posterior: mean - c sd > t0 with
-        c = Phi^-1(threshold). Every other kind: confidence >= threshold, both rounded to 12 decimals, since
-        the confidence 1 - 0.7 is less than 0.3.
+        Parameters
+        ----------
+        threshold : float
+            Threshold of the confidence.
+
+        Returns
+        -------
+        ndarray of shape (n,), bool
+            Envelope: score > threshold, and a score of 1 is always accepted. Posterior: mean - c sd > t0 with
+            c = Phi^-1(threshold). Every other kind: confidence >= threshold, both rounded to 12 decimals,
+            since the confidence 1 - 0.7 is less than 0.3.
         """
         return accepted(self.kind, self.confidence, self.certainty, threshold)
 
@@ -239,14 +282,36 @@ class Prediction:
         return np.divide(above, sd, out=limit, where=sd > 0)
 
     def take(self, rows) -> Prediction:
-        """Return the predictions of some of the examples."""
+        """Return the predictions of some of the examples.
+
+        Parameters
+        ----------
+        rows : slice, or array-like of int or bool
+            Examples to select.
+
+        Returns
+        -------
+        Prediction
+            Their predictions.
+        """
         extra = {name: values[rows] for name, values in self.extra.items()}
         scores, labels = self.scores[rows], self.labels[rows]
         return Prediction(self.classes, scores, self.kind, labels, extra, self.posterior_threshold)
 
     @staticmethod
     def concatenate(parts: list[Prediction]) -> Prediction:
-        """Return one prediction from those of consecutive blocks of test examples."""
+        """Return one prediction from those of consecutive blocks of test examples.
+
+        Parameters
+        ----------
+        parts : list of Prediction
+            At least one; all of one kind, with the same classes.
+
+        Returns
+        -------
+        Prediction
+            Predictions of all examples.
+        """
         if len(parts) == 1:
             return parts[0]
         first = parts[0]

@@ -134,13 +134,42 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the predictions of the test examples X (n, d) for each view, by name.
+        """Return the predictions of test examples, with their confidence.
 
-        rng: for methods that draw random numbers when they predict.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+        rng : numpy.random.Generator, optional
+            Generator for methods that draw random numbers when they predict; by default they use their
+            ``random_state``.
+
+        Returns
+        -------
+        dict of Prediction
+            The predictions of each view, by its name, in the order of ``views``.
+
+        Raises
+        ------
+        NotFittedError
+            If the method is not fitted.
+        ConfmlError, ValueError
+            If X is not a finite matrix with the columns of the training examples.
         """
 
     def predict(self, X) -> np.ndarray:
-        """Return the labels (n,) of the first view."""
+        """Return the labels of the first view.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predicted labels.
+        """
         return next(iter(self.confident_predict(X).values())).labels.copy()
 
     @property
@@ -156,10 +185,23 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     # ---- to override where a method can do better than the default
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """Return work on one outer training set that its inner folds may use, as named arrays; None for none.
+        """Return work on one outer training set that its inner folds may use.
 
-        It has seen the validation rows of the inner folds. grid: the points that `evaluate_path` will be
-        called with.
+        It has seen the validation rows of the inner folds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, d)
+            Training examples.
+        y : ndarray of shape (m,)
+            Their labels.
+        grid : sequence of mapping
+            Points that `evaluate_path` will be called with.
+
+        Returns
+        -------
+        dict of ndarray or None
+            Named arrays; None if there is nothing to share.
         """
         return None
 
@@ -172,12 +214,34 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """Fit on (X, y) and predict X_test for each point of a grid: iterate over (parameters, `Views`).
+        """Fit on (X, y) and predict X_test for each point of a grid.
 
         ``sweep:`` and ``tune:`` both call it. A method that can evaluate a whole grid in one pass overrides
         it. The points come in the order of the grid, and the result of a point does not depend on the other
         points: each has a separate random generator, derived from ``rng`` and the point, which also seeds
-        every ``random_state`` that is None. state: the result of `prepare` for (X, y).
+        every ``random_state`` that is None.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, d)
+            Training examples.
+        y : ndarray of shape (m,)
+            Their labels.
+        X_test : ndarray of shape (n, d)
+            Test examples.
+        grid : sequence of mapping
+            Points: values of parameters, by name.
+        rng : numpy.random.Generator, optional
+            Generator from which those of the points are derived.
+        state : mapping of ndarray, optional
+            Result of `prepare` for (X, y).
+
+        Yields
+        ------
+        point : dict
+            The point.
+        views : Views
+            Its predictions, with the seconds of the fit and of the predictions.
         """
         for point in grid:
             method = clone(self).set_point(point)
@@ -197,28 +261,59 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Raise a `ParameterError` for parameters that are each accepted and cannot be combined.
+        """Refuse parameters that are each accepted and cannot be combined.
 
-        params: those that are given; the others have their defaults.
+        Parameters
+        ----------
+        params : mapping
+            Parameters that are given, by name; the others have their defaults.
+
+        Raises
+        ------
+        ParameterError
+            If they cannot be combined.
         """
 
     # ---- random states
 
     def seed_random_states(self, rng: np.random.Generator) -> None:
-        """Draw a seed for every ``random_state`` that is None, also those of nested estimators."""
+        """Draw a seed for every ``random_state`` that is None, also those of nested estimators.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Generator of the seeds.
+        """
         for name, value in sorted(self.get_params().items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
 
     def set_point(self, point: Mapping[str, Any]) -> "Method":
-        """Set the parameters of a point of a grid and return the method."""
+        """Set the parameters of a point of a grid.
+
+        Parameters
+        ----------
+        point : mapping
+            Values of parameters, by name.
+
+        Returns
+        -------
+        Method
+            The method itself.
+        """
         return self.set_params(**point)
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Set the random states that several points of a grid have in common.
 
-        It is called before `seed_random_states`, with the generator of the whole grid. By default no random
-        state is shared.
+        It is called before `seed_random_states`. By default no random state is shared.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Generator of the whole grid.
+        point : mapping
+            Values of parameters, by name.
         """
 
     # ---- for subclasses to call
@@ -226,7 +321,24 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     def check_fit_data(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Check the parameters and the training data, and set ``classes_``.
 
-        Returns X (m, d) as C-ordered float64, and the class numbers (m,) from 0.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Training examples.
+        y : array-like of shape (m,)
+            Their labels.
+
+        Returns
+        -------
+        X : ndarray of shape (m, d)
+            The examples, C-ordered float64.
+        codes : ndarray of shape (m,)
+            Number of the class of each example, from 0.
+
+        Raises
+        ------
+        ConfmlError, ValueError
+            If a parameter is not accepted, X is not a finite matrix, or y has labels of several types.
         """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validated_training(self, X, y)
@@ -234,7 +346,25 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         return X, codes
 
     def check_predict_data(self, X) -> np.ndarray:
-        """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
+        """Check that the method is fitted, and the test data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The examples, C-ordered float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the method is not fitted.
+        ConfmlError, ValueError
+            If X is not a finite matrix with the columns of the training examples.
+        """
         check_is_fitted(self)
         return validated_test(self, X)
 
@@ -243,7 +373,18 @@ class ProbabilityMethod(Method):
     """A method whose first view has probabilities or shares of votes."""
 
     def predict_proba(self, X) -> np.ndarray:
-        """Return the scores (n, c) of the first view, in the order of ``classes_``."""
+        """Return the probabilities or shares of votes of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            Scores of the first view, in the order of ``classes_``.
+        """
         return self.confident_predict(X)[self.views[0]].scores.copy()
 
 
@@ -253,7 +394,18 @@ class MarginMethod(Method):
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     def decision_function(self, X) -> np.ndarray:
-        """Return the margins (n, c); with two classes (n,), positive for the second class."""
+        """Return the margins of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        ndarray of shape (n, c) or (n,)
+            Margins, in the order of ``classes_``; with two classes (n,), positive for the second class.
+        """
         return decision_values(self.confident_predict(X)["margin"].scores)
 
 
@@ -263,7 +415,18 @@ class PValueMethod(Method):
     views: ClassVar[tuple[str, ...]] = ("p-value",)
 
     def predict_p_values(self, X) -> np.ndarray:
-        """Return the p-values (n, c), in the order of ``classes_``."""
+        """Return the p-values of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            P-values, in the order of ``classes_``.
+        """
         return self.confident_predict(X)["p-value"].scores.copy()
 
 

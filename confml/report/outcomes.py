@@ -70,7 +70,13 @@ class OutcomeComparison:
         self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer and the rows of all tables as plain values, for JSON."""
+        """Return the answer and the rows of all tables as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            ``sentences``, ``notes``, and the rows of each table by its name.
+        """
         rows = {
             name: [
                 {key: None if value != value else value for key, value in row._asdict().items()} for row in of
@@ -80,7 +86,23 @@ class OutcomeComparison:
         return {"sentences": self.sentences, "notes": self.notes, **rows}
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write CSV files, JSON, Markdown, LaTeX, a figure and ``report.html``; return their paths."""
+        """Write CSV files, JSON, Markdown, LaTeX, a figure and ``report.html``.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder of the files, which is made if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        ConfmlError
+            If a file cannot be written.
+        """
         from confml.report.figures.style import save, style
 
         folder = Path(folder)

@@ -56,9 +56,24 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None) -> Self:
-        """Fit the step to examples X (m, d) with labels y (m,).
+        """Fit the step.
 
-        Raises ConfigError for an unknown step, wrong parameters, and a step that changes rows.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Training examples.
+        y : array-like of shape (m,), optional
+            Their labels, for steps that use them.
+
+        Returns
+        -------
+        StepTransformer
+            The fitted object.
+
+        Raises
+        ------
+        ConfigError
+            For an unknown step, wrong parameters, and a step that changes rows.
         """
         warn_of_rounded_integers(X)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
@@ -71,14 +86,36 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Return the transformed examples (n, d')."""
+        """Transform examples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Examples.
+
+        Returns
+        -------
+        ndarray of shape (n, d')
+            The transformed examples.
+        """
         check_is_fitted(self)
         warn_of_rounded_integers(X)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite())
         return self.step_.transform(X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Return the names (d',) of the transformed features; new ones are called after the step."""
+        """Return the names of the transformed features; new ones are called after the step.
+
+        Parameters
+        ----------
+        input_features : array-like of shape (d,), optional
+            Names of the features, where those of the fit have none.
+
+        Returns
+        -------
+        ndarray of shape (d',)
+            The names.
+        """
         check_is_fitted(self)
         given = getattr(self, "feature_names_in_", input_features)
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else given

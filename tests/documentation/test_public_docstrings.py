@@ -21,6 +21,8 @@ METHODS = {
 STEPS = steps.built_in
 
 
+# Functions that the contract of methods or scikit-learn documents.
+CONTRACT = {*dir(confml.Method), "evaluate_online", "predict_proba", "decision_function"}
 # Not asked for: a blank line and a period where ruff's format has none, an extended summary, and "See Also".
 NOT_CHECKED = {"GL01", "GL02", "GL03", "ES01", "SA01"}
 
@@ -30,6 +32,25 @@ def test_docstrings_of_public_names_are_valid(name):
     value = {**PUBLIC, **STEPS}[name]
     errors = validate(f"{value.__module__}.{value.__qualname__}")["errors"]
     assert [text for code, text in errors if code not in NOT_CHECKED] == []
+
+
+def functions_of_classes():
+    """Yield the address of each public function of a class that repeats none of the contract of methods."""
+    for name, value in PUBLIC.items():
+        if not inspect.isclass(value):
+            continue
+        contract = {"fit", "fit_metrics_", "fit_details_", *CONTRACT} if name in METHODS else set()
+        for function, member in vars(value).items():
+            member = getattr(member, "__func__", member)
+            if inspect.isfunction(member) and not function.startswith("_") and function not in contract:
+                yield f"{value.__module__}.{value.__qualname__}.{function}"
+
+
+@pytest.mark.parametrize("address", list(functions_of_classes()))
+def test_docstrings_of_functions_of_classes_are_valid(address):
+    """Their class has the example."""
+    errors = validate(address)["errors"]
+    assert [text for code, text in errors if code not in {*NOT_CHECKED, "EX01"}] == []
 
 
 @pytest.mark.parametrize("name", {**PUBLIC, **STEPS})

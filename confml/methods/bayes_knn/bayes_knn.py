@@ -194,9 +194,21 @@ class BayesKNN(Method):
         return self._summary(X).mean
 
     def exceedance(self, X, threshold: float) -> np.ndarray:
-        """Return the posterior probability (m, c) that p(y = j | x, parameters) exceeds ``threshold``.
+        """Return the posterior probability that p(y = j | x, parameters) exceeds a threshold.
 
         In section 3.2 of the paper a prediction is certain if it exceeds a second threshold s for one class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+        threshold : float
+            Threshold of the probability, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n, c)
+            Probabilities, in the order of ``classes_``.
         """
         X = self.check_predict_data(X)
         posterior = self._used_posterior()

@@ -203,9 +203,17 @@ class CalibratedMethod(WrapperMethod):
         return scored_views(part.method, part.transform(X), self._generator("inner"))
 
     def classifier_probabilities(self, X) -> Prediction | None:
-        """Return the probabilities of the classifier for X (n, d), the mean over folds; None without any.
+        """Return the probabilities of the classifier, which are not calibrated: the mean over folds.
 
-        They are not calibrated.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        Prediction or None
+            The probabilities; None if the classifier has none.
         """
         X = self._checked_test(X)
         total = np.zeros((X.shape[0], len(self.classes_)))

@@ -135,13 +135,39 @@ class Conformal(CalibratedMethod, PValueMethod):
 
     @classmethod
     def check_together(cls, given: Mapping[str, Any]) -> None:
-        """Raise ConfigError for settings, by their names in the constructor, that cannot be combined."""
+        """Refuse settings that cannot be combined.
+
+        Parameters
+        ----------
+        given : mapping
+            Settings by their names in the constructor.
+
+        Raises
+        ------
+        ConfigError
+            If they cannot be combined.
+        """
         super().check_together(given)
         check_combined(given)
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Any) -> None:
-        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
+        """Refuse settings that a method does not allow.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method.
+        given : mapping
+            Settings by their names in the constructor.
+        views : sequence of str
+            Views of the method.
+
+        Raises
+        ------
+        ConfigError
+            If the method does not allow them.
+        """
         if list(views) == ["p-value"]:
             raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
         score, view = given.get("nonconformity"), given.get("view")
@@ -159,9 +185,26 @@ class Conformal(CalibratedMethod, PValueMethod):
         return super().set_point({name: value for name, value in point.items() if name != BEST_OF})
 
     def fit(self, X, y, groups=None) -> Self:
-        """Fit the classifier and calibrate. X: (m, d) finite numbers, or a data frame; y, groups: (m,).
+        """Fit the classifier and calibrate it.
 
-        Raises ConfigError for settings that do not go together.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Training examples: finite numbers, or a data frame.
+        y : array-like of shape (m,)
+            Their labels.
+        groups : array-like of shape (m,), optional
+            Group of each example; examples of a group are not divided between parts.
+
+        Returns
+        -------
+        Conformal
+            The fitted object.
+
+        Raises
+        ------
+        ConfigError
+            For settings that do not go together.
         """
         X, values, columns = split_columns(X, self.by, self.run.by_columns)
         X, y, codes, groups = self._checked(X, y, groups)
@@ -204,7 +247,18 @@ class Conformal(CalibratedMethod, PValueMethod):
         return self
 
     def classifier_probabilities(self, X) -> Prediction | None:
-        """Return the probabilities of the classifier for X (n, d); the columns of ``by`` are no features."""
+        """Return the probabilities of the classifier; the columns of ``by`` are no features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+
+        Returns
+        -------
+        Prediction or None
+            The probabilities, not calibrated; None if the classifier has none.
+        """
         check_is_fitted(self)
         X, _, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
         return super().classifier_probabilities(X)

@@ -143,7 +143,22 @@ class Samples(WrapperMethod):
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
+        """Refuse settings that a method does not allow.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method.
+        given : mapping
+            Settings by their names in the constructor.
+        views : sequence of str
+            Views of the method.
+
+        Raises
+        ------
+        ConfigError
+            If the method does not allow them.
+        """
         if "reject" in views:
             raise ConfigError(f"{name} has a posterior of its parameters already", hint=f"remove {KEY}")
         if list(views) == ["p-value"]:
@@ -241,9 +256,20 @@ class Samples(WrapperMethod):
         return _fitted(method, X[rows], y[rows])
 
     def predict_draws(self, X, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Return the class probabilities (s, n, c) of the s draws for test examples X (n, d).
+        """Return the class probabilities of each draw.
 
-        A classifier without probabilities has 1 for the label that it predicts.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Test examples.
+        rng : numpy.random.Generator, optional
+            Generator of draws that are made when predicting.
+
+        Returns
+        -------
+        ndarray of shape (s, n, c)
+            Probabilities of the s draws, in the order of ``classes_``. A classifier without probabilities has
+            1 for the label that it predicts.
         """
         X = self.check_predict_data(X)
         if self.logits_ is not None:

@@ -72,18 +72,58 @@ class OnlineTCMNN:
         return 0 if self._pass is None else self._pass.learnt
 
     def predict_then_learn(self, X, y) -> Prediction:
-        """Return the view ``p-value`` of examples X (r, d); each is predicted, then learnt with its label.
+        """Predict each example, then learn it with its label.
 
-        y: (r,). ``extra`` is that of `TCMNN`, and ``learnt`` (r,), the number of examples learnt before each.
+        Parameters
+        ----------
+        X : array-like of shape (r, d)
+            Examples, in their order.
+        y : array-like of shape (r,)
+            Their labels.
+
+        Returns
+        -------
+        Prediction
+            The view ``p-value``. ``extra`` is that of `TCMNN`, and ``learnt`` (r,), the number of examples
+            learnt before each.
+
+        Raises
+        ------
+        ConfmlError, ValueError
+            If X is not a finite matrix with the attributes of the first examples, or a label is not a class.
         """
         return self._view(*self._checked(X, y))
 
     def predict(self, X) -> Prediction:
-        """Return the same for examples X (r, d) with unknown labels; none is learnt."""
+        """Predict examples with unknown labels; none is learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (r, d)
+            Examples.
+
+        Returns
+        -------
+        Prediction
+            As `predict_then_learn`.
+        """
         return self._view(*self._checked(X, None))
 
     def learn(self, X, y) -> Self:
-        """Learn examples X (r, d) with labels y (r,) in their order."""
+        """Learn examples in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (r, d)
+            Examples.
+        y : array-like of shape (r,)
+            Their labels.
+
+        Returns
+        -------
+        OnlineTCMNN
+            The object itself.
+        """
         online, X, codes = self._checked(X, y)
         online.step(X, codes, predicts=False)
         return self

@@ -192,9 +192,38 @@ class TCMNN(PValueMethod):
     # ---- one example at a time
 
     def evaluate_online(self, X, y, X_new, y_new, classes, grid, rng=None):
-        """Evaluate online as in the contract, each example predicted from all learnt before it; ``extra``
-        also has ``learnt`` (n,), the number of these. All k share one pass (a second one if ``mondrian``
-        takes both values). Raises ConfmlError with ``by``.
+        """Predict examples one at a time, each from all learnt before it.
+
+        All k share one pass (a second one if ``mondrian`` takes both values).
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, d)
+            Examples that are learnt first; m may be 0.
+        y : ndarray of shape (m,)
+            Their labels.
+        X_new : ndarray of shape (n, d)
+            Examples to predict, then learn, in their order.
+        y_new : ndarray of shape (n,)
+            Their labels.
+        classes : ndarray of shape (c,)
+            All labels that can occur, sorted.
+        grid : sequence of mapping
+            Points: values of parameters, by name.
+        rng : numpy.random.Generator, optional
+            Generator from which those of the points are derived.
+
+        Yields
+        ------
+        point : dict
+            The point.
+        views : Views
+            Its predictions; ``extra`` also has ``learnt`` (n,), the number of examples learnt before each.
+
+        Raises
+        ------
+        ConfmlError
+            With ``by``.
         """
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:

@@ -94,10 +94,25 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         }
 
     def joint_labelling(self, X) -> JointLabelling:
-        """Return the probabilities of the labellings of the whole working set X (m, d) (equations 1, 3 to 5).
+        """Return the probabilities of the labellings of a whole working set (equations 1, 3 to 5).
 
-        Only for two classes. The number of labellings grows with the number of
-        points, so a few tens of points can be labelled jointly. Raises ConfmlError for more classes.
+        The number of labellings grows with the number of points, so a few tens of points can be labelled
+        jointly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Working set.
+
+        Returns
+        -------
+        JointLabelling
+            The labellings with their probabilities.
+
+        Raises
+        ------
+        ConfmlError
+            Unless there are two classes.
         """
         X = self.check_predict_data(X)
         if len(self.classes_) != 2:
