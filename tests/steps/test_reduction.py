@@ -1,0 +1,148 @@
+"""Training rows that are dropped: Tomek links, consistent subsets, `select-examples`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from confml.methods.knn import KNN
+from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks, find_links
+
+
+@st.composite
+def training_sets(draw, rows=25):
+    """Rows on a coarse grid, so that distances tie and rows repeat; some of the attributes nominal."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    m, d = draw(st.integers(1, rows)), draw(st.integers(1, 3))
+    X = rng.integers(0, draw(st.integers(2, 6)), (m, d)).astype(float)
+    nominal = np.array(draw(st.lists(st.booleans(), min_size=d, max_size=d)))
+    return X, rng.integers(0, draw(st.integers(1, 3)), m), nominal
+
+
+def literal_links(X, y, nominal):
+    """Pairs of different classes in which each is a nearest neighbour of the other, by equation 3.2.
+
+    The distance is the number of differences where all attributes are nominal.
+    """
+    squared = np.zeros((len(X), len(X)))
+    for column, coded in zip(X.T, nominal, strict=True):
+        differences = column[:, None] - column
+        squared += (differences != 0) if coded else differences**2
+    distances = squared if nominal.all() else np.sqrt(squared)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1)
+    return {
+        (i, j)
+        for i in range(len(X))
+        for j in range(i + 1, len(X))
+        if y[i] != y[j] and distances[i, j] == nearest[i] == nearest[j]
+    }
+
+
+def fitted(step, X, y, nominal):
+    step.nominal = nominal
+    return step.fit_training(X, y, np.random.default_rng(1))
+
+
+# ---- Tomek links
+
+
+@given(training_sets())
+@settings(max_examples=60)
+def test_links_equal_the_definition_and_repeated_removal_leaves_none(training_set):
+    X, y, nominal = training_set
+    literal = literal_links(X, y, nominal)
+    links, linked = find_links(X, np.unique(y, return_inverse=True)[1], nominal)
+    assert links == len(literal)
+    assert set(np.flatnonzero(linked)) == {row for pair in literal for row in pair}
+    cleaned, labels, _ = fitted(TomekLinks(repeat=True), X, y, nominal)
+    assert set(labels) == set(y)
+    for i, j in literal_links(cleaned, labels, nominal):  # but for those with a class's last row
+        assert 1 in (np.sum(labels == labels[i]), np.sum(labels == labels[j]))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "repeat", "kept", "metrics"),
+    [
+        ([0, 1, 5, 5.5, 9], "aaabb", False, [0, 1, 4], {"removed_rows": 2, "links": 1, "passes": 1}),
+        # A removal makes a new link: 0 and 5 are then nearest to each other, and the last of their classes.
+        ([0, 2, 3, 5, 9, 9.5], "aabbba", False, [0, 3], None),
+        ([0, 2, 3, 5, 9, 9.5], "aabbba", True, [0, 3], None),
+    ],
+)
+def test_links_by_hand(X, y, repeat, kept, metrics):
+    step = TomekLinks(repeat=repeat)
+    assert step.fit_training(np.array(X, float)[:, None], np.array(list(y)))[2].tolist() == kept
+    assert metrics is None or step.fit_metrics_ == metrics
+
+
+def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
+    """The signs are those of tests/methods/test_classical_methods.py."""
+    X = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
+    y = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
+    nominal = np.zeros(2, dtype=bool)
+    links, linked = find_links(X, np.unique(y, return_inverse=True)[1], nominal)
+    assert literal_links(X, y, nominal) == {(0, 1), (2, 3)} and links == 2
+    assert np.flatnonzero(linked).tolist() == [0, 1, 2, 3]
+    _, _, kept = SelectExamples().fit_training(X, y, np.random.default_rng(0))
+    assert len(kept) < 9
+    assert (KNN().fit(X[kept], y[kept]).predict(X) == y).all()
+
+
+# ---- consistent subsets
+
+
+@pytest.mark.parametrize(
+    "step",
+    [ConsistentSubset, lambda: ConsistentSubset(add="one"), SelectExamples],
+    ids=["all", "one", "drop"],
+)
+@given(training_sets())
+@settings(max_examples=40)
+def test_a_subset_classifies_the_training_set_like_the_whole(step, training_set):
+    X, y, nominal = training_set
+    columns = np.flatnonzero(nominal).tolist() or "auto"
+    cleaned, labels, kept = fitted(step(), X, y, nominal)
+    assert np.array_equal(cleaned, X[kept]) and np.array_equal(labels, y[kept])
+    whole = KNN(nominal=columns).fit(X, y).predict(X)
+    subset = KNN(nominal=columns).fit(cleaned, labels).predict(X)
+    same = (X[:, None, :] == X[None, :, :]).all(axis=2)
+    clear = ~(same & (y[:, None] != y)).any(axis=1)  # rows without an identical one of another class
+    if step is not SelectExamples:
+        assert np.array_equal(subset[clear], whole[clear])
+        assert set(labels) == set(y)
+    else:
+        assert np.sum(subset == y) >= np.sum(whole == y)
+    assert np.array_equal(whole[clear], y[clear])
+
+
+def test_two_far_clusters_need_one_example_each():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(size=(100, 2)) + 100 * y[:, None]
+    for step in (ConsistentSubset(), SelectExamples()):
+        _, labels, _ = step.fit_training(X, y, rng)
+        assert sorted(labels) == [0, 1]
+        assert step.fit_metrics_["removed_rows"] == 98 and step.fit_metrics_["kept_rows"] == 2
+
+
+def test_one_by_one_keeps_fewer():
+    rng = np.random.default_rng(8)
+    X = rng.random((300, 2))
+    y = (X.sum(axis=1) > 1).astype(int)
+    kept = {add: len(ConsistentSubset(add).fit_training(X, y, rng)[1]) for add in ("all", "one")}
+    assert kept["one"] < 60 < kept["all"]
+
+
+def test_dropping_examples_leaves_none_that_could_go():
+    rng = np.random.default_rng(3)
+    X = rng.random((60, 2))
+    y = (X[:, 0] + 0.2 * rng.normal(size=60) > 0.5).astype(int)
+    cleaned, labels, _ = SelectExamples().fit_training(X, y, rng)
+    right = np.sum(KNN().fit(cleaned, labels).predict(X) == y)
+    assert right == 60
+    for row in range(len(labels)):
+        rest = np.arange(len(labels)) != row
+        assert np.sum(KNN().fit(cleaned[rest], labels[rest]).predict(X) == y) < right

@@ -1,0 +1,149 @@
+"""Attributes selected by accuracy and by the Bayes error, with and without groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import confml
+from confml.bayes_error.selection import sample_by_class, select_attributes
+from confml.config import make_config
+from confml.errors import ConfigError
+from confml.runner.plan import load_datasets, make_plan
+from confml.steps.registry import build_pipeline, build_step, step_class
+
+SELECTOR = "sklearn.feature_selection.RFECV"
+BY_ERROR = "select-by-bayes-error"
+
+# ---- select-attributes
+
+
+def test_irrelevant_attributes_go():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], 60)
+    X = np.column_stack([rng.random((120, 4)), y + 0.1 * rng.random(120)])
+    step = build_step("select-attributes").fit(X, y, rng)
+    assert step.kept_columns_.tolist() == [4]
+    metrics = step.fit_metrics_
+    assert metrics["removed_attributes"] == 4 and metrics["kept_attributes"] == 1
+    assert metrics["score_after"] == 1 >= metrics["score_before"]
+    useless = build_step("select-attributes", {"least": 3}).fit(np.zeros((20, 5)), np.arange(20) % 2, rng)
+    assert useless.kept_columns_.tolist() == [2, 3, 4]
+
+
+# ---- select-by-bayes-error
+
+
+def test_the_step_keeps_what_the_selection_takes():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, size=120)
+    X = rng.normal(size=(120, 5))
+    X[:, 3] += 4 * y
+    X[:, 1] += 3 * (y == 1)
+    step = build_step(BY_ERROR, {"attributes": 2, "trees": 1}).fit(X, y)
+    expected = select_attributes(X, y, 2, trees=1)
+    assert step.kept_columns_.tolist() == sorted(expected.attributes.tolist()) and 3 in step.kept_columns_
+    assert step.fit_metrics_ == {
+        "kept_attributes": 2.0,
+        "removed_attributes": 3.0,
+        "criterion": expected.criterion[-1],
+    }
+    every = build_step(BY_ERROR, {"attributes": 9}).fit(X, y)
+    assert every.kept_columns_.tolist() == [0, 1, 2, 3, 4] and "criterion" not in every.fit_metrics_
+    sampled = build_step(BY_ERROR, {"attributes": 1, "rows": 60}).fit(X, y, np.random.default_rng(1))
+    assert sampled.kept_columns_.tolist() == [3]
+
+
+def test_the_step_reads_codes_as_categories():
+    """Codes 0, 1, 2 in an order that says nothing: as 0/1 columns they tell the class, as numbers less."""
+    y = np.tile([0, 1, 0], 30)
+    X = np.column_stack([np.tile([0.0, 1.0, 2.0], 30), np.random.default_rng(0).normal(size=90)])
+    step = build_step(BY_ERROR, {"attributes": 1})
+    step.nominal = np.array([True, False])
+    assert step.fit(X, y).kept_columns_.tolist() == [0]
+    order = sample_by_class(y, None, np.random.default_rng(0))  # the three codes are equally far apart
+    dummies = (X[order][:, [0]] == [0, 1, 2]).astype(float)
+    expected = select_attributes(dummies, y[order], 1, groups=[[0, 1, 2]])
+    assert step.criterion_ == pytest.approx(expected.criterion[0])
+
+
+def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
+    """A useless attribute of two values: the tree joins equal rows to the first of them, so with the larger
+    class first only rows of the smaller one cross, always; in random order either may come first."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [150, 50])
+    X = np.column_stack([rng.integers(0, 2, size=200), np.zeros(200)])
+    as_given = select_attributes(X, y, 1).criterion[0]
+    step = build_step(BY_ERROR, {"attributes": 1})
+    found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
+    assert min(found) < 0.95 and max(found) > as_given + 0.05
+
+
+# ---- groups
+
+
+def subjects():
+    """Rows of 50 subjects: two features identify the subject, two others are informative of its class."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(50), 6)
+    label = rng.permutation(np.arange(50) % 2)[group]
+    identity = rng.normal(size=(50, 2))[group] + 1e-3 * rng.normal(size=(len(group), 2))
+    informative = 1.2 * label[:, None] + rng.normal(size=(len(group), 2))
+    return np.column_stack([identity, informative]), label, group
+
+
+def config_of(folder, **values):
+    """Return a config of the rows of `subjects`, which are written to a file."""
+    X, y, groups = subjects()
+    pd.DataFrame(X, columns=list("abcd")).assign(label=y, subject=groups).to_csv(
+        folder / "t.csv", index=False
+    )
+    dataset = {"name": "t", "csv": str(folder / "t.csv"), "label": "label", "groups": "subject"}
+    protocol = {"kind": "holdout", "test-size": 0.3}
+    return {"name": "grouped", "datasets": [dataset], "protocol": protocol, "seed": 1, **values}
+
+
+@pytest.mark.parametrize(("name", "params"), [("select-attributes", {}), (BY_ERROR, {"attributes": 2})])
+def test_features_that_identify_a_group_are_not_selected(name, params):
+    X, y, groups = subjects()
+    kept = []
+    for given in (None, groups):
+        chain = build_pipeline([("standardise", {}), (name, params)])
+        chain.fit_training(X, y, np.random.default_rng(1), None, given)
+        kept.append(set(chain.columns_.tolist()))
+        assert "groups" not in vars(chain.steps[-1])  # training rows do not stay in a fitted step
+    alone, together = kept
+    assert alone == {0, 1} and together >= {2, 3}
+
+
+def test_accuracy_of_the_inner_folds_is_that_of_new_groups():
+    X, y, groups = subjects()
+    step = build_pipeline([("select-attributes", {})])
+    scores = []
+    for given in (None, groups, y):
+        step.fit_training(X, y, np.random.default_rng(1), None, given)
+        scores.append(step.fit_metrics_["select-attributes.score_after"])
+    assert scores[0] == 1 and 0.6 < scores[1] < 0.85
+    # With one group per class nothing can be held out and scored.
+    assert scores[2] == 0 and step.columns_.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("method", [{"name": "knn"}, {"name": "knn", "conformal": "split"}])
+def test_a_run_gives_its_groups_to_the_steps(tmp_path, method):
+    config = config_of(tmp_path, steps=["select-attributes"], methods=[method], baseline=False)
+    run = confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
+    metrics = run.metrics.set_index("metric")["value"]
+    assert 0.5 < metrics["select-attributes.score_after"] < 0.9
+
+
+def test_selectors_with_folds_of_their_own_are_refused(tmp_path):
+    X, y, groups = subjects()
+    params = {"estimator": "sklearn.tree.DecisionTreeClassifier"}
+    assert step_class(SELECTOR).divides_groups(params)
+    assert not step_class("sklearn.feature_selection.SelectKBest").divides_groups({"k": 2})
+    with pytest.raises(ConfigError, match=r"RFECV' cross-validates inside and would divide the groups"):
+        build_pipeline([(SELECTOR, params)]).fit_training(X, y, np.random.default_rng(1), None, groups)
+    config = make_config(config_of(tmp_path, steps=[{SELECTOR: params}], methods=["knn"]))
+    with pytest.raises(ConfigError, match="would divide the groups"):
+        make_plan(config, load_datasets(config))
