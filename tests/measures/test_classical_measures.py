@@ -9,11 +9,14 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import metrics as sk
+from sklearn.isotonic import isotonic_regression
 
 from confml.measures import evaluate
-from confml.measures.bins import BINS, Bins
+from confml.measures.bins import Bins
 from confml.measures.confusion_matrix import Confusion
-from confml.measures.prediction import KINDS, SHARES, Prediction
+from confml.measures.isotonic import isotonic
+from confml.measures.point import adjusted_rand_index
+from confml.measures.prediction import Prediction
 
 CASES = [
     # classes of training, classes in the test part, rows
@@ -88,46 +91,19 @@ def test_log_loss_and_brier_score_equal_those_of_scikit_learn(case, seed, positi
         assert found["brier"] == pytest.approx(2 * halved, rel=1e-12)
 
 
-def literal_bins(p, outcomes, bins) -> dict[int, list[int]]:
-    """The rows of each bin: a group of equal values at the sorted places [a, b) is never divided."""
-    order = sorted(range(len(p)), key=lambda i: p[i])
-    ranked, found = [p[i] for i in order], {}
-    for i in order:
-        a = ranked.index(p[i])
-        b = a + ranked.count(p[i])
-        found.setdefault(bins * (a + b) // (2 * len(p)), []).append(i)
-    return found
-
-
-@several
-def test_the_calibration_error_equals_its_definition(case, seed):
-    view, truth = example(case, seed)
-    found, n = values(view, truth), len(truth)
-
-    p, correct = view.scores.max(axis=1), view.labels == truth
-    bins = literal_bins(p.tolist(), correct, BINS).values()
-    gaps = [len(rows) / n * abs(np.mean(p[rows]) - np.mean(correct[rows])) for rows in bins]
-    assert found["ece"] == pytest.approx(sum(gaps), abs=1e-12)
-
-
 def test_equal_probabilities_share_a_bin_and_others_have_equal_mass():
     bins = Bins.of(np.repeat([0.2, 0.5, 0.9], [10, 100, 10]), np.zeros(120, dtype=bool))
     assert bins.counts.tolist() == [10, 100, 10] and bins.values == pytest.approx([0.2, 0.5, 0.9])
     assert Bins.of(np.arange(1500) / 1500, np.zeros(1500, dtype=bool)).counts.tolist() == [100] * 15
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_probabilities_and_shares_have_a_calibration(kind):
-    scores = np.array([[0.75, 0.25], [0.5, 0.5]])
-    extra = {"sd": np.ones_like(scores)} if kind == "posterior" else {}
-    found = values(Prediction(np.array([0, 1]), scores, kind, extra=extra), np.array([0, 1]))
-    assert ("brier" in found) == ("ece" in found) == (kind in SHARES)
-    assert "f1_macro" in found
-
-
-@pytest.mark.parametrize("scores", [np.empty((0, 2)), np.array([[np.nan, 0.5]])])
-def test_no_rows_and_scores_that_are_missing_are_undefined(scores):
-    view = Prediction(np.array([0, 1]), scores, "probability", np.zeros(len(scores), dtype=int))
-    found = values(view, np.zeros(len(scores), dtype=int))
-    for name in ("log_loss", "brier", "ece"):
-        assert math.isnan(found[name])
+@pytest.mark.parametrize("seed", range(5))
+def test_adjusted_rand_index_and_isotonic_regression_are_those_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    truth, labels = rng.integers(0, 1 + seed, 40), rng.integers(0, 5, 40)
+    assert adjusted_rand_index(truth, labels) == sk.adjusted_rand_score(truth, labels)
+    names = np.array(["x", "y", "z", "u", "v"])[labels]
+    assert adjusted_rand_index(names, truth) == sk.adjusted_rand_score(names, truth)
+    means, weights = np.round(rng.random(20), 1), rng.integers(1, 9, 20)
+    expected = isotonic_regression(means, sample_weight=weights.astype(float))
+    assert np.array_equal(isotonic(means, weights), expected)

@@ -9,6 +9,7 @@ from confml.measures.distributions import (
     beta_quantile,
     binomial_cdf,
     binomial_pmf,
+    clopper_pearson,
     student_quantile,
     student_sf,
 )
@@ -47,3 +48,9 @@ def test_beta_and_student():
     df = np.append(n, [1, 2, 3])
     same(student_sf(x, df), stats.t.sf(x, df))
     same(student_quantile(p, n), stats.t.ppf(p, n))
+
+
+def test_intervals_are_clopper_pearson():
+    interval = stats.binomtest(45, 50).proportion_ci(0.95, "exact")
+    assert clopper_pearson(45, 50) == pytest.approx((interval.low, interval.high))
+    assert (clopper_pearson(0, 3)[0], clopper_pearson(3, 3)[1]) == (0.0, 1.0)

@@ -7,21 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from confml.measures import (
-    MEASURES,
-    calibration,
-    costs,
-    entropies,
     evaluate,
-    known_metrics,
-    martingales,
-    novelty,
 )
-from confml.measures.prediction import KINDS, Prediction
-from confml.measures.regions import level_note, reasons, rows_needed, smallest_p_notes
+from confml.measures.prediction import Prediction
+from confml.measures.regions import level_note, rows_needed, smallest_p_notes
 
 ABC = np.array(["a", "b", "c"])
 
@@ -74,26 +65,6 @@ def test_every_number_of_a_small_example():
     }
 
 
-def test_rows_come_level_by_level_in_the_order_of_the_registry():
-    rows = evaluate(Prediction(ABC, P, "p-value"), TRUTH, [0.05, 0.01], [0.9])
-    regions = [row for row in rows if row.metric in MEASURES[1].metrics]
-    assert [row.level for row in regions] == [0.05] * 6 + [0.01] * 6
-    assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    others = (martingales, novelty, calibration, costs, entropies)
-    elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
-    assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
-
-
-def test_correct_of_one_class_is_not_a_number_without_such_regions():
-    ambiguous = Prediction(ABC, np.full((4, 3), 0.5), "p-value")
-    rows = rows_of(ambiguous, ABC[[0, 1, 2, 0]], [0.05])
-    assert math.isnan(rows["correct_of_one_class", 0.05])
-    empty = Prediction(ABC, np.full((4, 3), 0.01), "p-value")
-    rows = rows_of(empty, ABC[[0, 1, 2, 0]], [0.05])
-    assert rows["no_class", 0.05] == 1 and rows["mean_region_size", 0.05] == 0
-    assert math.isnan(rows["correct_of_one_class", 0.05])
-
-
 @pytest.mark.parametrize("unseen", ["A", "bb", "z"])
 def test_a_true_label_that_training_never_saw_is_wrong_and_not_covered(unseen):
     prediction = Prediction(ABC, np.full((2, 3), 0.5), "p-value")
@@ -103,51 +74,6 @@ def test_a_true_label_that_training_never_saw_is_wrong_and_not_covered(unseen):
     one = Prediction(np.array([3]), np.full((2, 1), 0.5), "p-value")
     rows = rows_of(one, np.array([3, 12]), [0.05])
     assert rows["correct_of_one_class", 0.05] == 0.5 and rows["one_class", 0.05] == 1
-
-
-def test_one_class_in_training():
-    rows = rows_of(Prediction(np.array([7]), [[0.5], [0.01]], "p-value"), np.array([7, 7]), [0.05], [0.9])
-    assert rows["error", None] == 0 and rows["ari", None] == 1
-    assert rows["coverage", 0.05] == 0.5 and rows["no_class", 0.05] == 0.5
-    assert rows["sure_correct", 0.9] == 1  # the confidence is 1 with one class
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_test_part_gives_no_numbers_and_no_warnings(kind):
-    extra = {"sd": np.empty((0, 3))}
-    rows = evaluate(Prediction(ABC, np.empty((0, 3)), kind, extra=extra), ABC[:0], [0.05], [0.9])
-    assert rows and all(math.isnan(row.value) for row in rows)
-
-
-def test_margins_have_no_region_metrics_but_an_acceptance():
-    margins = Prediction(np.array([0, 1]), [[0.0, 2.0], [0.5, 0.0]], "margin")
-    rows = rows_of(margins, np.array([1, 1]), [0.05], [0.8])
-    assert set(rows) == {
-        *[(metric, None) for metric in ("error", "accuracy", "ari")],
-        *[(metric, None) for metric in ("augrc", "aurc", "auroc_correct")],
-        *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure", "expected_loss")],
-        ("f1_macro", None),
-    }
-    assert rows["unsure", 0.8] == 0.5
-
-
-@given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.sampled_from([0.01, 0.05, 0.3]))
-def test_region_metrics_add_up(seed, n, c, level):
-    rng = np.random.default_rng(seed)
-    scores, truth = rng.integers(1, 41, (n, c)) / 40, rng.integers(0, c + 1, n)  # one class is unseen
-    rows = rows_of(Prediction(np.arange(c), scores, "p-value"), truth, [level])
-    parts = [rows[metric, level] for metric in ("one_class", "two_or_more", "no_class")]
-    assert sum(parts) == pytest.approx(1)
-    assert rows["error", None] == pytest.approx(1 - rows["accuracy", None])
-    covered = [t < c and scores[i, t] > level for i, t in enumerate(truth)]
-    assert rows["coverage", level] == sum(covered) / n
-    assert rows["mean_region_size", level] == np.count_nonzero(scores > level) / n
-
-
-def test_reasons():
-    region = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)
-    assert reasons(region).tolist() == ["certain", "ambiguous", "atypical", "ambiguous"]
-    assert reasons(region[:0]).tolist() == []
 
 
 @pytest.mark.parametrize("text", ["0.001", "0.01", "0.03", "0.05", "0.1", "0.3", "0.5", "0.99", "1"])

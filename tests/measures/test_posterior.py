@@ -7,6 +7,7 @@ import pytest
 from reference.posterior import summary_of_draws
 
 from confml.measures import evaluate
+from confml.measures.chains import initial_monotone_sequence
 from confml.measures.posterior import ENTROPIES, Summary, effective_draws, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
@@ -34,15 +35,6 @@ def test_it_equals_a_loop_over_draws(weighted):
     names = ("mean", "sd", "envelope", "exceedance", "entropies")
     for name, value in zip(names, expected, strict=True):
         np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-11, err_msg=name)
-
-
-def test_weights_are_repeated_draws():
-    draws = random_draws()
-    times = np.random.default_rng(2).integers(0, 4, len(draws))
-    weighted = Summary.of_draws(draws, times.astype(float))
-    repeated = Summary.of_draws(np.repeat(draws, times, axis=0))
-    for name in ("mean", "sd", "envelope", "exceedance", "entropies"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-11, err_msg=name)
 
 
 def test_the_papers_example_of_reject_and_envelope():
@@ -115,3 +107,17 @@ def test_a_run_reports_the_mean_entropies():
     for name in ENTROPIES:
         assert found[name] == pytest.approx(views["reject"].extra[name].mean())
         assert name not in {row.metric for row in evaluate(views["envelope"], truth)}
+
+
+def test_initial_monotone_sequence_is_its_definition():
+    """Geyer's, of an autocorrelation."""
+    pairs = np.array([[3.0, 1.0, -1.0], [4.0, 0.5, 2.0], [1.0, 0.0, 2.0], [-1.0, 0.2, 2.0], [2.0, 0.1, 2.0]])
+    expected = np.zeros_like(pairs)
+    for column in range(pairs.shape[1]):
+        least = np.inf
+        for row in range(len(pairs)):
+            if not pairs[row, column] > 0:
+                break
+            least = min(least, pairs[row, column])
+            expected[row, column] = least
+    np.testing.assert_array_equal(initial_monotone_sequence(pairs), expected)

@@ -51,11 +51,6 @@ def test_posterior_confidence_is_phi_of_the_standardised_mean():
     assert shifted.confidence == pytest.approx([norm.cdf(-1.0)])
 
 
-def test_posterior_uses_the_predicted_class_even_where_another_scores_more():
-    prediction = make([[0.6, 0.4]], "posterior", labels=np.array([1]))
-    assert prediction.confidence == pytest.approx([norm.cdf(-1.0)])
-
-
 def test_posterior_without_spread_is_certain_either_way_and_undecided_on_the_threshold():
     prediction = make([[0.6, 0.4], [0.45, 0.40], [0.5, 0.5]], "posterior", extra={"sd": np.zeros((3, 2))})
     assert prediction.confidence.tolist() == [1.0, 0.0, 0.5]
@@ -70,17 +65,6 @@ def test_margin_confidence_is_largest_less_second_largest():
     assert not prediction.has_regions
     with pytest.raises(ValueError, match="conformal"):
         prediction.region(0.05)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_class(kind):
-    prediction = make([[0.25], [1.0]], kind, np.array(["only"]))
-    assert prediction.labels.tolist() == ["only", "only"]
-    expected = {"p-value": [1.0, 1.0], "posterior": [norm.cdf(-2.5), norm.cdf(5.0)]}
-    assert prediction.confidence == pytest.approx(expected.get(kind, [0.25, 1.0]))
-    if prediction.has_regions:
-        kept = [[False], [True]] if kind == "p-value" else [[True], [True]]
-        assert prediction.region(0.5).tolist() == kept
 
 
 # ---- labels
@@ -146,11 +130,6 @@ def test_shares_are_accepted_at_thresholds_that_equal_them(kind):
     assert shares.accepted(0.3).all() and shares.accepted(1 - 0.7).all()
 
 
-@pytest.mark.parametrize(("level", "kept"), [(0.0, [True, True, True]), (1.0, [False, False, False])])
-def test_p_value_regions_at_the_ends(level, kept):
-    assert make([[1.0, 0.3, 0.01]], "p-value").region(level)[0].tolist() == kept
-
-
 # ---- regions of shares: the smallest sufficient set
 
 
@@ -162,12 +141,6 @@ def test_share_region_is_the_smallest_set_by_decreasing_score():
     assert prediction.region(0.15)[0].tolist() == [False, True, True]
     assert prediction.region(0.14)[0].tolist() == [True, True, True]
     assert prediction.region(1.0)[0].tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize("kind", ["probability", "vote", "envelope", "posterior"])
-def test_share_region_takes_earlier_classes_first_among_equals(kind):
-    prediction = make([[0.25, 0.25, 0.25, 0.25]], kind)
-    assert prediction.region(0.5)[0].tolist() == [True, True, False, False]
 
 
 def test_share_region_at_level_0_leaves_out_classes_without_a_share():
@@ -233,15 +206,6 @@ def test_posterior_acceptance_is_mean_less_c_sd_above_t0():
 
 
 # ---- shape, parts, immutability
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_test_part(kind):
-    prediction = make(np.empty((0, 3)), kind, ABC)
-    assert len(prediction) == 0 and prediction.labels.shape == (0,)
-    assert prediction.confidence.shape == (0,) and prediction.accepted(0.9).shape == (0,)
-    if prediction.has_regions:
-        assert prediction.region(0.05).shape == (0, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)

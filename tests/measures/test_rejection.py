@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference.measures import aurc, auroc
-from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
-from confml.measures.certified import certify, minimum_accepted, threshold_grid
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import (
     Sureness,
@@ -50,15 +48,6 @@ def test_areas_are_the_mean_over_orders_within_ties(seed):
     assert abs(curve.augrc() - mean[1]) < 5 * error[1]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_without_ties_areas_are_the_literal_ones(seed):
-    rng = np.random.default_rng(seed)
-    confidence, correct = rng.random(50), rng.random(50) < 0.7
-    curve = rejection_curve(confidence, correct)
-    areas = literal_areas(correct[np.argsort(-confidence)])
-    assert (aurc(curve), curve.augrc()) == pytest.approx(areas, abs=1e-14)
-
-
 @pytest.mark.parametrize("values", [2, 5, 1000])
 @pytest.mark.parametrize("seed", range(3))
 def test_augrc_and_auroc_against_scikit_learn(seed, values):
@@ -68,14 +57,6 @@ def test_augrc_and_auroc_against_scikit_learn(seed, values):
     error = 1 - correct.mean()
     assert auroc(curve) == pytest.approx(area, abs=1e-12)
     assert curve.augrc() == pytest.approx((1 - area) * (1 - error) * error + error**2 / 2, abs=1e-12)
-
-
-def test_row_order_does_not_matter():
-    confidence, correct = tied_case(0)
-    order = np.random.default_rng(9).permutation(len(correct))
-    first, second = rejection_curve(confidence, correct), rejection_curve(confidence[order], correct[order])
-    assert first.augrc() == second.augrc()
-    assert (aurc(first), auroc(first)) == (aurc(second), auroc(second))
 
 
 def test_a_small_curve_by_hand():
@@ -102,15 +83,6 @@ def test_extremes():
         rejection_curve([0.1, np.nan], [True, True])
     with pytest.raises(ValueError, match="must both have"):
         rejection_curve([0.1], [True, True])
-
-
-def test_envelope_curves_stop_at_certainty():
-    scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7], [0.4, 0.6]])
-    truth = np.array([0, 1, 1, 0])
-    curve = curve_of(Prediction(np.array([0, 1]), scores, "envelope"), truth)
-    assert curve.always_accepted == 2
-    plain = curve_of(Prediction(np.array([0, 1]), scores, "probability"), truth)
-    assert plain.augrc() == curve.augrc()
 
 
 def test_points_are_what_prediction_accepts():
@@ -203,41 +175,3 @@ def test_match_finds_an_envelope_within_reach_only():
     curve = rejection_curve([1.0, 1.0, 0.7], [False, True, True], always_accepted_from=1.0)
     found = match(curve, Sureness(0.0, 0.0, 1.0))
     assert not found.exact and found.sureness.incorrect == pytest.approx(1 / 3)
-
-
-# ---- certified thresholds
-
-
-@pytest.mark.parametrize(("risk", "count"), [(0.10, 29), (0.05, 59), (0.01, 299)])
-def test_minimum_accepted(risk, count):
-    assert minimum_accepted(risk, 0.05) == count
-    grid = [0.5]
-    found = certify(np.ones(count), np.ones(count), grid, risk)
-    assert found.threshold == 0.5 and found.words().endswith(f"at most {risk:g} or none is certified")
-    refused = certify(np.ones(count - 1), np.ones(count - 1), grid, risk)
-    assert refused.threshold is None and f"at least {count}" in refused.words()
-
-
-def test_certify_uses_the_binomial_test():
-    rng = np.random.default_rng(0)
-    confidence = rng.random(800)
-    correct = rng.random(800) < 0.75 + 0.25 * confidence
-    grid = np.linspace(0.9, 0.0, 30)
-    found = certify(confidence, correct, grid, 0.08)
-    passed = []
-    for threshold in grid:
-        accepted = confidence >= threshold
-        errors = int((accepted & ~correct).sum())
-        passed.append(binomtest(errors, int(accepted.sum()), 0.08, alternative="less").pvalue <= 0.05)
-    loosest = grid[passed.index(False) - 1]
-    assert found.threshold == loosest
-    accepted = confidence >= loosest
-    assert (found.accepted, found.errors) == (accepted.sum(), (accepted & ~correct).sum())
-
-
-def test_threshold_grid_is_by_training_scores_alone():
-    grid = threshold_grid(np.linspace(0, 1, 1001), 590, 0.05, 0.05, size=10)
-    assert np.all(np.diff(grid) < 0)
-    assert grid[0] == pytest.approx(1 - 2 * 59 / 590, abs=0.002) and grid[-1] == 0.0
-    assert len(threshold_grid(np.full(50, 0.3), 100, 0.05, 0.05)) == 1
-    np.testing.assert_allclose(threshold_grid([0.2, 0.9], 10, 0.05, 0.05), [0.2])

@@ -6,16 +6,18 @@ import csv
 import itertools
 import math
 from collections import namedtuple
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, make_config, make_run, result_of
 from scipy.stats import binom
 
 from confml.measures import Case, Context, evaluate
 from confml.measures.coverage_band import coverage_band, covered_probabilities
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
+from confml.report.run.results import Split
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -73,12 +75,6 @@ def test_criteria_are_their_definitions(c, unseen, level):
         assert found[key] == pytest.approx(total / n, abs=1e-12), key
 
 
-def test_only_p_values_have_them():
-    shares = Prediction(np.arange(3), np.full((4, 3), 1 / 3), "probability")
-    names = {row.metric for row in evaluate(shares, np.arange(4) % 3, [0.05])}
-    assert not names & {"ks_statistic", "worst_class_coverage", "sum_of_p"}
-
-
 # ---- smoothed p-values and their distance from uniform
 
 
@@ -114,11 +110,6 @@ def test_p_values_that_are_smoothed_already_stay():
     assert Case(smoothed.prediction, case.truth, context=by_class).counted.tolist() == [5] * 40
 
 
-def test_without_counts_there_is_no_distance():
-    found = values_of(Prediction(np.arange(2), [[0.5, 0.1]], "p-value"), np.array([0]))
-    assert math.isnan(found["ks_statistic", None])
-
-
 @pytest.mark.parametrize("n", [1, 2, 7, 200])
 def test_distance_is_that_of_scipy(n):
     from scipy.stats import kstest
@@ -151,6 +142,17 @@ def test_levels_that_no_p_value_reaches_or_exceeds():
 def test_an_online_pass_has_the_binomial_band():
     low, high = coverage_band([(200, None)], 0.1)
     assert (low, high) == tuple(binom.ppf([0.025, 0.975], 200, 0.9) / 200)
+
+
+def test_weighted_p_values_have_no_band():
+    """The coverage of weighted p-values varies more than that of independent errors: see the simulation."""
+    p = np.tile([0.5, 0.01], (60, 1))
+    counts = {name: np.ones((60, 2), np.int64) for name in ("n_greater", "n_equal")}
+    y = np.zeros(60, dtype=int)
+    for extra, has_band in ((counts, True), ({**counts, "own_share": np.full((60, 2), 0.01)}, False)):
+        case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), y)
+        parts = class_coverage.calibration_parts([Split(SimpleNamespace(rows=np.arange(60)), case)])
+        assert np.isfinite(coverage_band(parts.values(), 0.1)).all() == has_band
 
 
 # ---- classes
@@ -212,11 +214,3 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
 
 
 # ---- figures
-
-
-def test_figures_of_awkward_runs(tmp_path):
-    """Test parts that are empty, classes never seen, p-values without counts."""
-    names = ("coverage-by-level", "efficiency")
-    paths = write_report(golden_run(figures=tuple(map(figure, names))), tmp_path)
-    for name in names:
-        assert sum(path.suffix == ".svg" and path.name.startswith(name) for path in paths) == 2
