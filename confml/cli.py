@@ -1,6 +1,6 @@
 """The ``confml`` command: the command group, and the conversion of errors to messages and exit codes.
 
-Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or config; 3 data missing or wrong;
+Exit codes: 0 done; 1 some fits failed, the report is written; 2 usage or config; 3 data missing or wrong;
 70 internal error; 130 interrupted, results kept.
 """
 
@@ -23,7 +23,7 @@ SOFTWARE, INTERRUPTED = 70, 130
 COMMANDS = {
     "init": "Write a commented config for a table file that runs as it is.",
     "run": "Run a config and write its reports.",
-    "status": "Show the cells of RUN that are done, failed and left.",
+    "status": "Show the fits of RUN that are done, failed and left.",
     "report": "Rebuild tables, figures and the page of a run.",
     "compare": "Compare models on outcomes, or methods of runs.",
     "predict": "Predict new rows, with a region for each significance level.",
@@ -74,7 +74,7 @@ class CommandLine(click.Group):
 @click.group(
     cls=CommandLine,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Data go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 some cells failed, "
+    epilog="Data go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 some fits failed, "
     "2 usage or config, 3 data missing or wrong, 130 interrupted (results are kept).",
 )
 @click.version_option(__version__, "--version", "-v", prog_name="confml")

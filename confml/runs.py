@@ -101,7 +101,7 @@ class Run:
 
     @cached_property
     def failures(self) -> pd.DataFrame:
-        """Failed cells with the reason."""
+        """Failed fits with the reason."""
         return self._read("failures.csv")
 
     def regions(
@@ -202,7 +202,7 @@ class Run:
         from confml.report.shown_table import to_console
 
         results = self._results
-        head = f"Run '{self.name}' in {self.folder}: {results.done} of {len(results.cells)} cells"
+        head = f"Run '{self.name}' in {self.folder}: {results.done} of {len(results.cells)} fits finished"
         return f"{head}\n\n{to_console(self._printed_table()).rstrip()}" if results.done else head
 
     def _repr_html_(self) -> str:
@@ -211,7 +211,7 @@ class Run:
         from confml.report.shown_table import to_html
 
         results = self._results
-        head = f"Run {escape(self.name)}: {results.done} of {len(results.cells)} cells"
+        head = f"Run {escape(self.name)}: {results.done} of {len(results.cells)} fits finished"
         return f"<p>{head}</p>{to_html(self._printed_table(), 'results')}"
 
 

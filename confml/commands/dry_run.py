@@ -38,7 +38,7 @@ def show_cells(settings, folder: Path, as_json: bool) -> None:
     for note in step_notes(settings):
         echo(f"note: {note}", err=True)
     echo(
-        f"{len(whole.cells)} cells in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
+        f"{len(whole.cells)} fits in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"
     )
 

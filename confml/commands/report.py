@@ -28,7 +28,7 @@ from confml.errors import ConfmlError
 def report(runs, tables, out, aim, as_json, everything, quiet) -> None:
     """Rebuild tables, figures and the page of a run.
 
-    They are computed from the stored cells of the run in folder RUN. With several runs, write one page,
+    They are computed from the stored fits of the run in folder RUN. With several runs, write one page,
     report.html, that compares them: ranks, paired differences, and the results that cannot be compared. The
     page goes to --out, by default the folder "comparison" next to the first run. With --table and --out, fill
     published tables with the numbers of several runs, for tables whose data sets need different protocols.
@@ -71,7 +71,7 @@ def _rebuild(run: Path, aim: str | None, as_json: bool, everything: bool, quiet:
     elif not quiet:
         print_run(results, run, everything=everything)
     if fault is not None:
-        hint = "the printed results come from the stored cells; correct this, then run the command again"
+        hint = "the printed results come from the stored fits; correct this, then run the command again"
         message = f"not all files of the report are written ({fault.message})"
         raise ConfmlError(message, where=fault.where, hint=hint)
 

@@ -34,22 +34,20 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
     "run) or a cluster (dask).  [default: joblib]",
 )  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
-@click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
+@click.option("--retry-failed", is_flag=True, help="Compute failed fits again.")
 @click.option(
     "--shard", metavar="I/N|auto",
     help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
     "auto/N only I.",
 )  # fmt: skip
 @click.option(
-    "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."
+    "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its fits fail."
 )
-@click.option(
-    "--memory", metavar="SIZE", help="Memory limit of a task, such as 500MB or 4GB; its cells fail."
-)
-@click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--memory", metavar="SIZE", help="Memory limit of a task, such as 500MB or 4GB; its fits fail.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first fit that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
 @click.option(
-    "--dry-run", is_flag=True, help="Show the number of cells done, failed and left, without computing."
+    "--dry-run", is_flag=True, help="Show the number of fits done, failed and left, without computing."
 )
 @click.option("--verbose", "-v", is_flag=True, help="Print a line per finished task, and all tables.")
 @common.json_option
@@ -60,7 +58,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that are already in
     the folder are not computed again: run the same command to continue after an interruption, or after adding
-    methods, data sets or repeats. Finished cells are stored within about a second.
+    methods, data sets or repeats. Finished fits are stored within about a second.
 
     \b
     confml run configs/usps.yaml
@@ -71,8 +69,8 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     values.
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
-    Exit code 1 if some cells failed: the others are reported, and tables/failures.csv has the errors. Ctrl-C,
-    SIGTERM and SIGHUP stop the run with exit code 130; finished cells are kept.
+    Exit code 1 if some fits failed: the others are reported, and tables/failures.csv has the errors. Ctrl-C,
+    SIGTERM and SIGHUP stop the run with exit code 130; finished fits are kept.
     """
     settings = common.load(config, overrides).with_baseline()
     folder = common.folder_of(settings, out)
@@ -106,7 +104,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                 left = len(results.cells) - len(results.results) - len(results.failures)
                 if execution.shard and left and len(results.cells) > LARGE:
                     later = f"the shard that finishes last, or 'confml report {folder}', writes the report"
-                    note(f"{left} cells of other shards are not finished; {later}")
+                    note(f"{left} fits of other shards are not finished; {later}")
                     if as_json:
                         print_json(results, counts=True)
                     return 1 if state.failed or state.left else 0
@@ -116,17 +114,17 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
             say(f"warning: {text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
-            say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")
+            say(f"confml: interrupted; finished fits are in {folder}: run the same command again to go on")
         return 130
     if as_json:
         print_json(results)
     elif not quiet:
         print_run(results, folder, everything=everything or verbose)
     if state.failed:
-        noun = "cell" if len(state.failed) == 1 else "cells"
+        noun = "fit" if len(state.failed) == 1 else "fits"
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'tables' / 'failures.csv'}")
     if state.left:
-        noun = "cell was" if len(state.left) == 1 else "cells were"
+        noun = "fit was" if len(state.left) == 1 else "fits were"
         stopped = execution.fail_fast and state.failed
         why = "--fail-fast stopped the run" if stopped else "their tasks ended without a result"
         say(f"confml: {len(state.left)} {noun} not computed, as {why}; run the same command again to go on")

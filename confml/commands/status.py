@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--watch", "-w", is_flag=True, help="Show the state again until no cell is left.")
+@click.option("--watch", "-w", is_flag=True, help="Show the state again until no fit is left.")
 @click.option(
     "--every", metavar="SECONDS", type=click.FloatRange(min=0.1), default=5.0, show_default=True,
     help="Time between two states of --watch.",
 )  # fmt: skip
 @json_option
 def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
-    """Show the cells of RUN that are done, failed and left.
+    """Show the fits of RUN that are done, failed and left.
 
     The data are not needed. All parts of a run (--shard) share one folder and are counted together. With
     --watch and --json, each state is one line.
@@ -77,7 +77,7 @@ def _lines(status: RunStatus, store: Store, short: bool) -> list[str]:
     """Return the text of a state; short: without the first line of the run, and three failures at most."""
     manifest, state = status.manifest, status.state
     lines = [
-        f"{manifest['name']}: {len(status.cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
+        f"{manifest['name']}: {len(status.cells)} fits, {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"
     ]
     if not short:

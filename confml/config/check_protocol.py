@@ -35,9 +35,9 @@ def check_protocol(draft: Draft) -> None:
     if splits > (limit := most("SPLITS", 1_000_000)):
         message = f"{splits:,} splits per data set are more than the limit of {limit:,}"
         draft.add(("protocol", "repeats"), message, raised_by("SPLITS"), at_key=True)
-    elif cells > (limit := most("CELLS", 10_000_000)):
-        message = f"{cells:,} cells per data set are more than the limit of {limit:,}"
-        draft.add(("methods",), message, raised_by("CELLS"), at_key=True)
+    elif cells > (limit := most("FITS", 10_000_000)):
+        message = f"{cells:,} fits per data set are more than the limit of {limit:,}"
+        draft.add(("methods",), message, raised_by("FITS"), at_key=True)
     if protocol.kind == "online":
         _check_online(draft, protocol)
 

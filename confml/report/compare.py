@@ -378,7 +378,7 @@ def _notes(rows: Sequence[ComparisonRow]) -> list[str]:
             if max(pairs) > 1
             else f"{listed(names)}: one pair."
             if max(pairs)
-            else f"{listed(names)}: no tests (cells are still to be computed, or the splits differ)."
+            else f"{listed(names)}: no tests (fits are still to be computed, or the splits differ)."
         )
     return notes
 

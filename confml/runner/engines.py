@@ -367,7 +367,7 @@ class DaskEngine(Engine):
             raise EnvironmentFault(
                 "the connection to the dask scheduler was lost",
                 where=self._scheduler,
-                hint="start it again, then run the same command again: finished cells are kept",
+                hint="start it again, then run the same command again: finished fits are kept",
             )
         return WorkerLost(
             "its dask workers died repeatedly, in the end with no other task running (crashed, killed, or "

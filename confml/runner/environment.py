@@ -12,14 +12,14 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 
-_AGAIN = "then run the same command again: finished cells are kept"
+_AGAIN = "then run the same command again: finished fits are kept"
 # Text of numpy for a file that was not written to its end; the error has no number.
 _SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
 _FULL = ("the disk is full", f"free some space, {_AGAIN}")
 _FILES = ("too many open files", f"raise the limit (ulimit -n) or use fewer jobs (--jobs), {_AGAIN}")
 _GONE = (
     "the folder, or a file in it, was removed while the run was using it",
-    "run the same command again: cells that are still there are kept",
+    "run the same command again: fits that are still there are kept",
 )
 _REASONS = {
     errno.ENOSPC: _FULL,

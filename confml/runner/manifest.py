@@ -136,7 +136,7 @@ def read_manifest(folder: Path | str) -> dict:
         raise ConfmlError(
             f"the manifest is damaged: {printable(message, 300)}",
             where=str(path),
-            hint=hint or "run the config again: finished cells are kept",
+            hint=hint or "run the config again: finished fits are kept",
         ) from None
     return manifest
 

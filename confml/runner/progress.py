@@ -81,7 +81,7 @@ class LogProgress(Progress):
     def of(self, tasks: int, cells: int):
         self._tasks, self._cells, self._done, self._stored = tasks, cells, 0, 0
         self._started, ended = time.monotonic(), threading.Event()
-        nouns = "cell" if cells == 1 else "cells", "task" if tasks == 1 else "tasks"
+        nouns = "fit" if cells == 1 else "fits", "task" if tasks == 1 else "tasks"
         self._print(f"{cells} {nouns[0]} to compute in {tasks} {nouns[1]}")
 
         def print_regularly() -> None:
@@ -106,7 +106,7 @@ class LogProgress(Progress):
 
     def _print_line(self) -> None:
         spent, left = time.monotonic() - self._started, self._tasks - self._done
-        parts = [f"{self._done}/{self._tasks} tasks", f"{self._stored}/{self._cells} cells", duration(spent)]
+        parts = [f"{self._done}/{self._tasks} tasks", f"{self._stored}/{self._cells} fits", duration(spent)]
         if self._done and left:
             parts.append(f"about {duration(spent / self._done * left)} left")
         self._print(", ".join([*parts, *filter(None, [self.longest])]))
@@ -145,12 +145,12 @@ class BarProgress(Progress):
             TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         )  # fmt: skip
         with Bars(*columns, console=console, transient=True) as self._bar:
-            self._task = self._bar.add_task(f"0/{cells} cells", total=tasks)
+            self._task = self._bar.add_task(f"0/{cells} fits", total=tasks)
             yield
 
     def advance(self, tasks: int, cells: int) -> None:
         self._stored += cells
-        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
+        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} fits")
 
     def _print(self, text: str) -> None:
         self._bar.console.print(text, markup=False, highlight=False)

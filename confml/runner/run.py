@@ -135,7 +135,7 @@ def run(
             manifest |= {} if state.left else origin_of(stored)
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
-            kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
+            kept = f"{len(state.done)} of {len(plan.cells)} fits are done already"
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:

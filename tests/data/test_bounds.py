@@ -88,11 +88,11 @@ def test_grids_have_limits_that_can_be_raised(monkeypatch):
         return CONFIG | {"methods": ["bayes-knn", {"name": "knn", **method}], "protocol": protocol}
 
     protocol = {"kind": "holdout", "repeats": 100_000}
-    with pytest.raises(ConfigError, match=r"10,100,000 cells per data set.*CONFML_MOST_CELLS"):
+    with pytest.raises(ConfigError, match=r"10,100,000 fits per data set.*CONFML_MOST_FITS"):
         make_config(config(sweep={"k": "1..100"}))
     protocol = {"kind": "holdout", "repeats": 2}
-    monkeypatch.setenv("CONFML_MOST_CELLS", "7")
-    with pytest.raises(ConfigError, match="8 cells per data set are more than the limit of 7"):
+    monkeypatch.setenv("CONFML_MOST_FITS", "7")
+    with pytest.raises(ConfigError, match="8 fits per data set are more than the limit of 7"):
         make_config(config(sweep={"k": [1, 2, 3]}))
     make_config(config(tune={"k": [1, 2, 3]}))
     monkeypatch.setenv("CONFML_MOST_COMBINATIONS", "2")

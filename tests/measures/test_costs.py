@@ -142,7 +142,7 @@ def test_costs_of_a_run(tmp_path, monkeypatch):
     assert {row["select_by"] for row in chosen} == {"cost"}
     Path("costs.csv").write_text("true,1,2,abstain\n1,0,9,0.4\n2,9,0,0.4\n")
     again = CliRunner().invoke(cli, command)
-    assert again.exit_code == 0 and "2 cells to compute" in again.stderr  # only the tuning depends on costs
+    assert again.exit_code == 0 and "2 fits to compute" in again.stderr  # only the tuning depends on costs
     Path("costs.csv").write_text("true,1,3\n1,0,1\n3,5,0\n")
     wrong = str(CliRunner().invoke(cli, command).exception)
     assert "name class '3', which data set 'two' does not have" in wrong

@@ -291,7 +291,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
     manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
     status = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
-    assert "6 cells in out: 5 done, 1 failed, 0 left" in status.stdout
+    assert "6 fits in out: 5 done, 1 failed, 0 left" in status.stdout
     metrics = (tmp_path / "out" / "metrics.csv").read_text()
     assert run("report", "out").returncode == 0  # the stored cells need no import
     assert (tmp_path / "out" / "metrics.csv").read_text() == metrics
@@ -300,7 +300,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
     with open(tmp_path / "own_module.py", "a") as source:
         source.write("\n# changed\n")
     changed = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
-    assert "6 cells in out: 1 done, 0 failed, 5 left" in changed.stdout
+    assert "6 fits in out: 1 done, 0 failed, 5 left" in changed.stdout
 
 
 # ---- packages that may be installed

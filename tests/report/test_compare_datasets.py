@@ -102,7 +102,7 @@ def test_unfinished_runs_have_no_verdicts(monkeypatch):
     monkeypatch.setattr(module, "open_run", lambda folder: run)
     rows = module.compare(["run"])
     assert {row.pairs for row in rows} == {0} and not any(row.first_worse for row in rows)
-    assert "no tests (cells are still to be computed" in CliRunner().invoke(compare, ["run"]).output
+    assert "no tests (fits are still to be computed" in CliRunner().invoke(compare, ["run"]).output
 
 
 def test_an_interval_without_a_test_is_empty():

@@ -137,7 +137,7 @@ def test_dask_jobqueue(place, expected):
     command = [sys.executable, SCRIPTS / "dask_jobs.py", "small.yaml", "--out", "out", "--jobs", "1"]
     path = os.pathsep.join([str(place), *(path for path in sys.path if path)])
     done = start(place, *command, PYTHONPATH=path)
-    assert metrics(place / "out") == expected and "out: 0 cells failed" in done.stdout
+    assert metrics(place / "out") == expected and "out: 0 fits failed" in done.stdout
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.iterdir()), ids=lambda path: path.name)

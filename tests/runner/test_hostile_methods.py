@@ -155,7 +155,7 @@ def test_fail_fast(tmp_path, environment):
     arguments[arguments.index("out")] = "second"
     done = confml(tmp_path, environment, *arguments)
     assert done.returncode == 1 and "stopped at the first failure (--fail-fast)" in done.stderr
-    assert "2 cells were not computed, as --fail-fast stopped the run" in done.stderr
+    assert "2 fits were not computed, as --fail-fast stopped the run" in done.stderr
     left = json.loads(confml(tmp_path, environment, "status", "second", "--json").stdout)["left"]
     assert left == 2
 

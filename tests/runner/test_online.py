@@ -155,7 +155,7 @@ def test_the_same_bytes_again_and_an_order_of_its_own_each_repeat(folder, again)
         assert [row for row in rows if row["split"] == "r0"] == rows_of(again / name)
     orders = [[row["row"] for row in rows if row["split"] == split] for split in ("r0", "r1")]
     assert orders[0] != orders[1]
-    assert "4 cells" in confml("run", "--dry-run", config, "--out", folder / "a")
+    assert "4 fits" in confml("run", "--dry-run", config, "--out", folder / "a")
 
 
 def test_mistakes_in_a_config_are_all_told():

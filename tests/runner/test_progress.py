@@ -47,7 +47,7 @@ def test_a_long_task_is_named_while_it_runs(monkeypatch, capsys):
             seen += capsys.readouterr().err
         progress.ended(batch)
         assert progress.longest == ""
-    assert re.search(r"^0/3 tasks, 0/3 cells, \d+ s, letter tcm-svm k=200 r0 runs for \d+ s$", seen, re.M)
+    assert re.search(r"^0/3 tasks, 0/3 fits, \d+ s, letter tcm-svm k=200 r0 runs for \d+ s$", seen, re.M)
 
 
 def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):
@@ -59,7 +59,7 @@ def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):
         clock[0] = 90.0
         log.advance(3, 2)
     shown = capsys.readouterr().err.splitlines()
-    assert shown[1:] == ["0/4 tasks, 0/4 cells, 0 s", "3/4 tasks, 2/4 cells, 1 min 30 s, about 30 s left"]
+    assert shown[1:] == ["0/4 tasks, 0/4 fits, 0 s", "3/4 tasks, 2/4 fits, 1 min 30 s, about 30 s left"]
 
 
 @pytest.mark.parametrize("width", [60, 100])
@@ -77,7 +77,7 @@ def test_a_bar_fits_its_terminal(width, monkeypatch):
         progress._bar.refresh()
     lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).replace("\r", "\n").split("\n")
     assert max(map(len, lines)) <= width
-    assert any("432/750 cells" in line and "1234/1950" in line for line in lines)
+    assert any("432/750 fits" in line and "1234/1950" in line for line in lines)
     assert any("a-long-name" in line for line in lines)
 
 

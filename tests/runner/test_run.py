@@ -152,7 +152,7 @@ def test_killed_half_way_and_taken_up_again(reference, tmp_path):
     process.wait()
     before = stored_keys(out)
     done = run(config, out, "--jobs", "2")
-    assert f"{len(before)} of 20 cells are done already" in done.stderr
+    assert f"{len(before)} of 20 fits are done already" in done.stderr
     assert len(set(stored_keys(out))) == len(stored_keys(out)) == 20  # nothing that was done is done again
     assert tables(tmp_path / "out") == tables(reference)
     assert not list((tmp_path / "out").glob(".work*"))
@@ -216,7 +216,7 @@ FAILING = [
 def test_a_failing_cell_harms_no_other(tmp_path):
     config = write_config(tmp_path, FAILING)
     done = run(config, tmp_path / "out", "--jobs", "2", code=1)
-    assert "4 cells failed" in done.stderr
+    assert "4 fits failed" in done.stderr
     with open(tmp_path / "out" / "tables/failures.csv", newline="") as file:
         failures = list(csv.DictReader(file))
     assert len(failures) == 4 and {row["params"] for row in failures} == {"n_neighbors=5000"}
@@ -226,7 +226,7 @@ def test_a_failing_cell_harms_no_other(tmp_path):
     again = quick(config, tmp_path / "out", code=1)
     assert "4 failed (--retry-failed tries again)" in again.stderr
     retried = quick(config, tmp_path / "out", "--retry-failed", code=1)
-    assert "4 cells to compute" in retried.stderr
+    assert "4 fits to compute" in retried.stderr
 
     shown = confml("status", tmp_path / "out", "--json")
     assert shown.returncode == 0
@@ -282,7 +282,7 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     damaged = [b"{", content[2].replace(b'"train_rows": ', b'"train_rows": 1'), *content[3:]]
     lines.write_bytes(b"\n".join([content[0], *damaged]))
     done = run(config, tmp_path / "out", "--jobs", "1")
-    assert "6 of 8 cells are done already" in done.stderr
+    assert "6 of 8 fits are done already" in done.stderr
     assert tables(tmp_path / "out") == whole
 
 
@@ -295,7 +295,7 @@ def test_shards_make_the_whole(reference, tmp_path, monkeypatch, large):
     for shard in ("1/3", "3/3"):
         said = quick(config, tmp_path / "out", "--shard", shard).stderr
         assert (tmp_path / "out" / "metrics.csv").exists() is not large
-        assert ("cells of other shards are not finished; the shard that finishes last" in said) is large
+        assert ("fits of other shards are not finished; the shard that finishes last" in said) is large
     quick(config, tmp_path / "out", "--shard", "2/3")
     assert tables(tmp_path / "out") == tables(reference)
 

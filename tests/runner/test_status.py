@@ -33,7 +33,7 @@ def test_a_part_that_is_done_and_no_other(folder):
     left = len(RunStatus.of(Store(folder)).state.left)
     assert 0 < left < 8
     text = CliRunner().invoke(status, [str(folder)]).output
-    assert text.startswith(f"parts: 8 cells, {8 - left} done, 0 failed, {left} left\n")
+    assert text.startswith(f"parts: 8 fits, {8 - left} done, 0 failed, {left} left\n")
     document = json.loads(CliRunner().invoke(status, [str(folder), "--json"]).output)
     assert f"shard 1/2: {8 - left} done, 0 failed, 0 left" in text.splitlines()
     batches = len(list((folder / ".run/batches").glob("*.jsonl")))

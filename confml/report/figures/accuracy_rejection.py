@@ -77,7 +77,7 @@ def draw(
         columns = [view for view in views if view in columns]
     keys = list(product(rows, columns))
     if not keys:
-        raise NotApplicable("no finished cell has such a view")
+        raise NotApplicable("no finished fit has such a view")
     if len(keys) > PANELS:
         raise NotApplicable(f"{len(keys)} panels are too many: name views")
     wide = len(columns) if together and len(columns) > 1 else 0

@@ -98,7 +98,7 @@ class DatasetResults:
         return line_of(numbers[variant], alike.index(label))
 
     def shown(
-        self, named: Mapping[str, Any], limit: int, empty: str = "no cell is finished"
+        self, named: Mapping[str, Any], limit: int, empty: str = "no fit is finished"
     ) -> tuple[dict[str, Any], str]:
         """Return at most ``limit`` entries of a mapping by label, and a title with their number.
 

@@ -206,7 +206,7 @@ class RunResults:
         for _, results in groupby(self.finished(), key=variant):
             splits = list(results)
             read += len(splits)
-            self.status(f"reading cell {read} of {len(self.results)}")
+            self.status(f"reading fit {read} of {len(self.results)}")
             yield Variant(self, splits)
 
     def collect(self, *functions: Callable[[Variant], Any]) -> Iterator[Variant]:

@@ -67,7 +67,7 @@ def open_run(folder: Path | str, done_keys: Set[str] = frozenset()) -> RunResult
     except ConfmlError as error:
         message = f"the config in it is damaged: {printable(str(error).splitlines()[0], 200)}"
         where = str(manifest_path(folder))
-        hint = "run the config again: finished cells are kept"
+        hint = "run the config again: finished fits are kept"
         raise ConfmlError(message, where=where, hint=hint) from None
     datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}
     origins = {name: RowOrigins.read(store, info.origins) for name, info in datasets.items() if info.origins}

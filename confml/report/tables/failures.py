@@ -15,7 +15,7 @@ def rows(report: Report) -> Iterator[Row]:
 
 TABLE = Table(
     "failures.csv",
-    "cells that failed, with the reason",
+    "fits that failed, with the reason",
     "dataset method params split error calls",
     rows,
     of_run=True,

@@ -38,7 +38,7 @@ class Table:
     about: str
     columns: Sequence[str]
     rows: Callable[[Any], Iterable[Row]]
-    needs: str = "finished cells"
+    needs: str = "finished fits"
     applies: Callable[[RunResults], bool] = always
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     of_run: bool = False
@@ -98,7 +98,7 @@ class Files:
     name: str
     paths: Mapping[str, str]
     write: Callable[[Report], None]
-    needs: str = "finished cells"
+    needs: str = "finished fits"
     applies: Callable[[RunResults], bool] = always
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     of_variant: Callable[[Report, Variant], None] = lambda report, variant: None
