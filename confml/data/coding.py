@@ -237,14 +237,14 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     take no time of their own.
     """
     n = len(table)
-    values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
+    by_column, plain = np.empty((len(names), n)), np.zeros(len(names), dtype=bool)
     columns = [table.data.column(table.places[name]) for name in names]
     numbers = [float(text.replace(",", ".")) for text in table.missing if is_number(text.replace(",", "."))]
     texts = []
     for at, column in enumerate(columns):
         if is_numeric(column.type):
             column_values = column.cast(pa.float64(), safe=False).to_numpy()
-            values[:, at] = np.where(np.isin(column_values, numbers), np.nan, column_values)
+            by_column[at] = np.where(np.isin(column_values, numbers), np.nan, column_values)
             plain[at] = True
         else:
             texts.append(at)
@@ -255,11 +255,11 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
         fields = pa.chunked_array([chunk for at in part for chunk in columns[at].chunks])
         of_part = _plain(fields, sorted({"", *table.missing}), decimal)
         if of_part is not None:
-            values[:, part] = of_part.reshape(-1, n).T
+            by_column[part] = of_part.reshape(-1, n)
             plain[part] = True
         elif len(part) > 1:
             parts += [part[: len(part) // 2], part[len(part) // 2 :]]
-    return values, plain
+    return by_column.T, plain
 
 
 def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.ndarray | None:

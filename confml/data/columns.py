@@ -249,9 +249,10 @@ def _mixed_error(problems: Sequence[tuple[Path, str]], kinds: Collection[str]) -
 
 def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.ndarray) -> None:
     """Raise DataError for infinite values (n, a) of the rows of one or two files."""
-    rows, columns = np.nonzero(np.isinf(values))
-    if not len(rows):
+    is_infinite = np.isinf(values)
+    if not is_infinite.any():
         return
+    rows, columns = np.nonzero(is_infinite)
     row, name = int(rows[0]), names[columns[0]]
     table = files[0]
     if row >= len(table):

@@ -3,7 +3,6 @@
 import itertools
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
 from confml.data.text_table import (
     SHOWN,
-    Texts,
     TextTable,
     at_lines,
     column_hint,
@@ -131,8 +129,8 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
         plain.append(handle_missing(file, features, numbers, keys, file is not train, notes))
     if keys.duplicates == "drop":
         plain[0] = _without_duplicates(train, plain[0], [*features, *groups, keys.label], notes)
-    y = _labels(files, keys.label, notes)
-    _check_classes(keys, files, y, notes)
+    classes, codes = _labels(files, keys.label, notes)
+    _check_classes(keys, files, classes, codes, notes)
     form = NumberFormat(keys.decimal, keys.thousands)
     columns = read_columns(files, features, plain, keys.nominal, form, notes)
     coding = ("dummy-drop-first" if keys.drop_first else "dummy") if coded else "integer"
@@ -142,14 +140,14 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     return DataSet(
         name=keys.name,
         X=X,
-        y=y,
+        y=np.array(classes)[codes],
         attributes=names,
         table=columns.values,
         table_attributes=tuple(columns.names),
         nominal=np.array([texts is not None for texts in columns.categories], dtype=bool),
         categories=columns.categories,
         train_rows=np.arange(len(train)) if divided else None,
-        test_rows=np.arange(len(train), len(y)) if divided else None,
+        test_rows=np.arange(len(train), len(codes)) if divided else None,
         groups=_texts([file.fields(groups[0]) for file in files]) if groups else None,
         lines=np.concatenate([file.lines for file in files]),
         ids=_ids(files, id_columns),
@@ -294,43 +292,56 @@ def _check_labels(file: TextTable, label: str) -> None:
         )
 
 
-def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndarray:
-    """Return (n,) int64 if every label is a whole number in its usual form, else text."""
+def _labels(
+    files: Sequence[TextTable], label: str, notes: list[str]
+) -> tuple[list[int] | list[str], np.ndarray]:
+    """Return the classes in the order of their first rows, and (n,) the code of the class of each row.
+
+    They are whole numbers if every label is one in its usual form, else text.
+    """
     columns = [file.texts(label) for file in files]
-    if all(_INTEGER.fullmatch(text) for texts in columns for text in texts.distinct):
-        values = [np.array([int(text.partition(".")[0]) for text in texts.distinct]) for texts in columns]
-        return np.concatenate([value[texts.codes] for value, texts in zip(values, columns, strict=True)])
-    train_labels = columns[0].distinct
-    for at, test in enumerate(columns[1:], start=1):
-        columns[at] = Texts(spelled_as(test.distinct, train_labels, label, str(files[at].path)), test.codes)
-    for variants in label_variants(sorted({text for texts in columns for text in texts.distinct})):
-        notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
-    return np.concatenate([np.array(texts.distinct, dtype=str)[texts.codes] for texts in columns])
+    labels: list[Any] = [texts.distinct for texts in columns]
+    if all(_INTEGER.fullmatch(text) for distinct in labels for text in distinct):
+        labels = [[int(text.partition(".")[0]) for text in distinct] for distinct in labels]
+    else:
+        for at, file in enumerate(files[1:], start=1):
+            labels[at] = spelled_as(labels[at], labels[0], label, str(file.path))
+        for variants in label_variants(sorted({*itertools.chain(*labels)})):
+            notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
+    classes = list(dict.fromkeys(itertools.chain(*labels)))
+    code_of = {text: code for code, text in enumerate(classes)}
+    codes = [np.array([code_of[text] for text in distinct], dtype=np.intp) for distinct in labels]
+    return classes, np.concatenate([code[texts.codes] for code, texts in zip(codes, columns, strict=True)])
 
 
-def _check_classes(keys: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
-    train = files[0]
-    y_train, y_test = y[: len(train)], y[len(train) :]
-    counts, of_test = Counter(y_train.tolist()), Counter(y_test.tolist())
+def _check_classes(
+    keys: CsvSpec, files: Sequence[TextTable], classes: Sequence, codes: np.ndarray, notes: list[str]
+) -> None:
+    """Raise DataError for a label that is no class; add notes on classes of one row or of the test file."""
+    train, n = files[0], len(files[0])
+    counts = np.bincount(codes[:n], minlength=len(classes))
+    of_test = np.bincount(codes[n:], minlength=len(classes))
+    of_train = np.flatnonzero(counts).tolist()
     where = f"{train.path}, column {in_quotes(keys.label)}"
-    if len(counts) == 1:
-        only = short(repr(y_train[:1].tolist()[0]), 60)
+    if len(of_train) == 1:
+        only = short(repr(classes[of_train[0]]), 60)
         raise DataError(f"every row is of class {only}: the data must have at least two classes", where=where)
-    if len(counts) == len(y_train) > 2 and not len(y_test):
+    if len(of_train) == n > 2 and len(files) == 1:
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
-    single = [label for label, count in (counts + of_test).items() if count == 1]
+    single = np.flatnonzero(counts + of_test == 1).tolist()
     if len(single) > SHOWN:
         notes.append(
-            f"{len(single)} of {len(counts)} classes have one row only: is {in_quotes(keys.label)} a class?"
+            f"{len(single)} of {len(of_train)} classes have one row only: is {in_quotes(keys.label)} a class?"
         )
     lines = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
-    for label in single if len(single) <= SHOWN else ():
-        first_line = lines[int(np.flatnonzero(y == label)[0])]
-        sentence = f"class {short(repr(label), 60)} has one row only ({first_line})"
+    for code in single if len(single) <= SHOWN else ():
+        first_line = lines[int(np.flatnonzero(codes == code)[0])]
+        sentence = f"class {short(repr(classes[code]), 60)} has one row only ({first_line})"
         notes.append(f"{sentence}: no split has it in both parts")
-    if absent := [(label, count) for label, count in of_test.items() if label not in counts]:
-        shown = listed(f"{short(repr(label), 60)} ({counted(count, 'row')})" for label, count in absent)
+    absent = np.flatnonzero(counts == 0).tolist()
+    if absent:
+        shown = listed(f"{short(repr(classes[j]), 60)} ({counted(of_test[j], 'row')})" for j in absent)
         notes.append(f"classes in the test file only, which cannot be learnt: {shown}")
 
 

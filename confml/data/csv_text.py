@@ -30,7 +30,7 @@ _LOOKED_AT = 200  # records from which the separator is detected
 _HEAD = 1 << 20  # characters from which it is detected
 _LONGEST = 1 << 24  # characters of a record
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -75,8 +75,8 @@ def text_blocks(
     usual: str | None,
     sizes: Iterator[int],
     limit: int | None = None,
-) -> Iterator[str]:
-    """Yield the text of a stream in blocks, with plain line ends.
+) -> Iterator[bytes]:
+    """Yield the text of a stream in blocks, in UTF-8 and with plain line ends.
 
     encoding: of the file, or None. usual: that of the training file, for a file that has neither a byte-order
     mark nor text in UTF-8. sizes: of the blocks in bytes. limit: bytes.
@@ -92,6 +92,7 @@ def text_blocks(
     marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
     chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain, whatever was said
     decoder = _decoder(chosen)
+    initial = decoder.getstate()
     is_unsure = marked is None and encoding is None
     line, size = 1, 0
     while True:
@@ -103,8 +104,12 @@ def text_blocks(
             is_unsure = False
             if _is_utf8(data):
                 chosen, decoder = "utf-8", _decoder("utf-8")
+        is_plain = chosen == "utf-8" and data.isascii() and b"\r" not in data
         try:
-            block = decoder.decode(data, final=not data)
+            if is_plain and decoder.getstate() == initial:
+                block = data
+            else:
+                block = decoder.decode(data, final=not data).encode(errors="replace")
         except UnicodeError as error:
             if isinstance(error, UnicodeDecodeError):
                 line += error.object.count(b"\n", 0, error.start)
@@ -112,14 +117,15 @@ def text_blocks(
             other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
             hint = f"say encoding: {other} (--encoding {other})"
             raise DataError(f"not {chosen} text", where=f"{path}, line {line}", hint=hint) from None
-        if "\0" in block:
-            where = f"{path}, line {line + block.count(chr(10), 0, block.index(chr(0)))}"
+        if b"\0" in block:
+            before = block.count(b"\n", 0, block.index(0))
             hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
+            where = f"{path}, line {line + before}"
             raise DataError("there are zero bytes: this is not text", where=where, hint=hint)
-        yield block.removeprefix("\ufeff") if line == 1 else block
+        yield block.removeprefix(codecs.BOM_UTF8) if line == 1 else block
         if not data:
             return
-        line += block.count("\n")
+        line += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
         data = stream.read(next(sizes))
 
 
@@ -150,7 +156,7 @@ def check_encoding(encoding: str) -> None:
 
 def read_blocks(
     path: Path,
-    blocks: Iterator[str],
+    blocks: Iterator[bytes],
     form: CsvFormat,
     rows: int | None,
     expected: Collection[str] = (),
@@ -158,23 +164,24 @@ def read_blocks(
 ) -> tuple[Header, Iterator[tuple[pa.Table, np.ndarray]]]:
     """Return the header of a CSV file, and its rows with their lines in one table per block.
 
-    blocks: of text. form: of the file. rows: that may be in memory as lists of fields; None for all of them.
-    expected: names of columns; without a separator in ``form``, the one is taken that finds most of them in
-    the header; ``tried`` is tried first.
+    blocks: of text in UTF-8. form: of the file. rows: that may be in memory as lists of fields; None for all
+    of them. expected: names of columns; without a separator in ``form``, the one is taken that finds most of
+    them in the header; ``tried`` is tried first.
 
     Raises DataError with the line for text that is not a table.
     """
-    text = ""
+    text = b""
     for block in blocks:
         text += block
-        is_enough = text.count("\n") >= 2 * _LOOKED_AT or len(text) > _HEAD
-        if is_enough and "\n" in text.lstrip() or len(text) > _LONGEST:
+        is_enough = len(text) > _HEAD or text.count(b"\n") >= 2 * _LOOKED_AT
+        if is_enough and b"\n" in text.lstrip() or len(text) > _LONGEST:
             break
     if not text or text.isspace():
         raise DataError("the file is empty: it has no header line", where=str(path))
-    head = text[:_HEAD].split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT]
-    if len(text) > _HEAD and len(head) < 2 * _LOOKED_AT:
-        head = head[:-1] or text.split("\n", 1)[:1]  # the last line is cut
+    first_lines = text[:_HEAD].split(b"\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT]
+    if len(text) > _HEAD and len(first_lines) < 2 * _LOOKED_AT:
+        first_lines = first_lines[:-1] or text.split(b"\n", 1)[:1]  # the last line is cut
+    head = list(map(bytes.decode, first_lines))
     if form.separator is None:
         separator = _likeliest(head, expected, tried)
     else:
@@ -189,18 +196,18 @@ def read_blocks(
         first = 1 + len(head) - sum(1 for _ in lines)
     else:
         names = numbered_names(len(names))
-    body = text[sum(len(before) + 1 for before in head[: first - 1]) :]
+    body = text[sum(len(before) + 1 for before in first_lines[: first - 1]) :]
     header = Header(names, line, separator)
     return header, _tables(path, header, first, body, blocks, rows)
 
 
 def _tables(
-    path: Path, header: Header, line: int, text: str, blocks: Iterator[str], rows: int | None
+    path: Path, header: Header, line: int, text: bytes, blocks: Iterator[bytes], rows: int | None
 ) -> Iterator[tuple[pa.Table, np.ndarray]]:
     """Yield the rows of a text that begins on a line and goes on in blocks."""
     is_first = True
-    for block in chain([""], blocks, [None]):
-        text, end = text + (block or ""), len(text)
+    for block in chain([b""], blocks, [None]):
+        text, end = text + (block or b""), len(text)
         if block is not None:
             end = _end_of_records(text)
             if not end and len(text) < _LONGEST:
@@ -218,27 +225,27 @@ def _tables(
         text, line, is_first = text[end:], line + breaks, False
 
 
-def _lines_in(blocks: Iterable[str]) -> Iterator[str]:
+def _lines_in(blocks: Iterable[bytes]) -> Iterator[str]:
     """Yield the lines of a text in blocks."""
-    pending = ""
+    pending = b""
     for block in blocks:
-        *whole, pending = (pending + block).split("\n")
-        yield from whole
-    yield pending
+        *whole, pending = (pending + block).split(b"\n")
+        yield from map(bytes.decode, whole)
+    yield pending.decode()
 
 
-def _end_of_records(text: str) -> int:
+def _end_of_records(text: bytes) -> int:
     """Return the end of the last record of a text that is followed by another; 0 if there is none."""
-    end = text.rfind("\n")
-    quotes = text.count('"', 0, end) if end >= 0 and '"' in text else 0
+    end = text.rfind(b"\n")
+    quotes = text.count(b'"', 0, end) if end >= 0 and b'"' in text else 0
     while end >= 0 and quotes % 2:
-        start = text.rfind("\n", 0, end)
-        quotes -= text.count('"', start + 1, end)
+        start = text.rfind(b"\n", 0, end)
+        quotes -= text.count(b'"', start + 1, end)
         end = start
     return end + 1
 
 
-def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | None:
+def _parsed(data: bytes, header: Header) -> tuple[pa.Table, np.ndarray, int] | None:
     """Return the rows of whole records, (n,) their lines from 0, and the number of line breaks.
 
     None if a record has not as many fields as the header, and if quotes stand anywhere but at both ends of a
@@ -246,21 +253,22 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | Non
     """
     separator, names = header.separator, list(map(str, range(len(header.names))))
     if separator == " ":
-        text = "\n".join(" ".join(line.split()) for line in text.split("\n"))
-    data = text.encode(errors="replace")
+        data = "\n".join(" ".join(line.split()) for line in data.decode().split("\n")).encode()
     raw = np.frombuffer(data, dtype=np.uint8)
     breaks = ends = np.flatnonzero(raw == ord("\n"))
-    has_quotes = '"' in text
+    lines = np.arange(len(breaks) + 1)
+    has_quotes = b'"' in data
     if has_quotes:
         quotes = np.flatnonzero(raw == ord('"'))
         if not _are_regular(raw, quotes, separator):
             return None
-        ends = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+        is_end = np.searchsorted(quotes, breaks) % 2 == 0
+        ends, lines = breaks[is_end], np.concatenate([[0], np.flatnonzero(is_end) + 1])
     starts = np.concatenate([[0], ends + 1])
     lengths = np.append(ends, len(raw)) - starts
-    starts, lengths = starts[lengths > 0], lengths[lengths > 0]
-    if not len(starts):
-        return pa.table([pa.array([], pa.string())] * len(names), names=names), starts, len(breaks)
+    lines, lengths = lines[lengths > 0], lengths[lengths > 0]
+    if not len(lines):
+        return pa.table([pa.array([], pa.string())] * len(names), names=names), lines, len(breaks)
     if not separator.isascii():
         return None
     try:
@@ -276,12 +284,11 @@ def _parsed(text: str, header: Header) -> tuple[pa.Table, np.ndarray, int] | Non
         )
     except pa.ArrowInvalid:
         return None
-    lines = np.searchsorted(breaks, starts)
     inside = "" if has_quotes else separator + "\n"
     possible = BLANKS
-    if text.isascii() and np.count_nonzero(raw < ord(" ")) == len(breaks):  # the usual case, in one pass
+    if data.isascii() and np.count_nonzero(raw < ord(" ")) == len(breaks):  # the usual case, in one pass
         possible = " \n"
-    if blanks := "".join(blank for blank in possible if blank not in inside and blank in text):
+    if blanks := "".join(blank for blank in possible if blank not in inside and blank.encode() in data):
         table = pa.table([pc.utf8_trim(column, blanks) for column in table.columns], names=names)
     empty = rows_without_values(table)
     if empty.any():
@@ -295,8 +302,9 @@ def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:
         return False
     opening, closing = quotes[::2], quotes[1::2]
     twins = np.flatnonzero(opening[1:] == closing[:-1] + 1)
-    padded = np.concatenate([[ord("\n")], raw, [ord("\n")]])
-    before, after = np.delete(padded[opening], twins + 1), np.delete(padded[closing + 2], twins)
+    before = np.where(opening > 0, raw[opening - 1], ord("\n"))
+    after = np.where(closing + 1 < len(raw), raw[np.minimum(closing + 1, len(raw) - 1)], ord("\n"))
+    before, after = np.delete(before, twins + 1), np.delete(after, twins)
     return bool(np.isin(np.concatenate([before, after]), [ord("\n"), ord(separator)]).all())
 
 

@@ -200,6 +200,7 @@ def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
         message = f"a probability must be a number from 0 to 1, got '{short(text)}'"
         hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
         raise DataError(message, where=table.where(rows[0], name), hint=hint)
+    values = np.ascontiguousarray(values)
     sums = values.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(wrong):

@@ -187,7 +187,7 @@ def read_delimited(path: Path, reader: Delimited, names: Sequence[str] | None) -
 
 def _table(path: Path, text: str, skipped: int, separator: str, names: Sequence[str] | None) -> TextTable:
     body = "\n" * skipped + text.split("\n", skipped)[-1]
-    header, parts = read_blocks(path, iter([body]), CsvFormat(None, separator, names is None), None)
+    header, parts = read_blocks(path, iter([body.encode()]), CsvFormat(None, separator, names is None), None)
     tables, lines = zip(*parts, strict=True)
     names = header.names if names is None else names
     if len(names) != len(header.names):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
+import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.csv_text import CsvFormat
+from confml.data.csv_text import CsvFormat, text_blocks
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table, table_chunks
 from confml.errors import DataError
@@ -54,6 +57,15 @@ def test_rows_are_those_of_the_csv_module(separator, odd):
         parts = chunks("\n".join(lines), separator=separator, rows=1000)
         found = [row for part in parts for row in zip(part.lines.tolist(), rows_of(part), strict=True)]
         assert found == list(literal_records(lines, separator))[1:] and len(found) > 2000
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("start", [b"", codecs.BOM_UTF8])
+def test_line_ends_and_characters_may_be_cut_between_blocks(size, start):
+    text = "a,b\r\n1,\xe9\r\n2,\u20ac\r3,x\n\n4,y"
+    stream = io.BytesIO(start + text.encode())
+    blocks = list(text_blocks(Path("x.csv"), stream, None, None, itertools.repeat(size)))
+    assert b"".join(blocks).decode() == "a,b\n1,\xe9\n2,\u20ac\n3,x\n\n4,y"
 
 
 @pytest.mark.parametrize("rows", [1, 7, 25, 100])
