@@ -29,8 +29,8 @@ are of other classes.
 
 "Approximate" means that a step was fitted, or a parameter was selected, with the rows that p-values are
 counted among. With --selection-part 0.3 other rows serve this purpose, and with --conformal split the
-calibration part does: the bound then holds for any number of rows. The bound of --conformal oob is
-approximate in any case, because the trees that score a training row are not all trees of the ensemble.
+calibration part does: the bound then holds for any number of rows. The bound of --conformal oob is always
+approximate: the trees that score a training row are not all trees of the ensemble.
 
 No p-value is smaller than 1 / (n + 1), if it is counted among n rows. A warning says so if a level is
 smaller. Probabilities, votes and envelopes have regions without a guarantee of coverage.

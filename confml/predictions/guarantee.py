@@ -120,7 +120,7 @@ class Guarantee:
         if self.facts.shift:
             return (
                 "the new rows differ from the training rows only in the frequencies of the "
-                f"{self.classes} classes, and these are estimated without error from the new rows together"
+                f"{self.classes} classes, which are estimated without error from the new rows"
             )
         return (
             "new rows are exchangeable with the training rows and the label is one of the "
@@ -178,9 +178,9 @@ class Guarantee:
             return
         yield (
             f"{s} of {m} training rows {are(s)} the only {'one' if s == 1 else 'ones'} of "
-            f"{'its' if s == 1 else 'their'} class, so about {s}/{m} = {percent(s, m)} of new rows may be of "
-            f"another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No region "
-            "contains such a label."
+            f"{'its' if s == 1 else 'their'} class. About {s}/{m} = {percent(s, m)} of new rows may "
+            f"therefore be of another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No "
+            "region contains such a label."
         )
 
     def _limits(self) -> str:

@@ -75,11 +75,11 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
     risk, confidence = f"{100 * point.risk:.3g} %", f"{100 * (1 - point.delta):.3g} %"
     if point.threshold is not None:
         return (
-            f"Rows with {name} >= {point.threshold!r} are accepted (column accepted). With "
-            f"probability at least {confidence} over the {held_out} held-out training rows, "
-            "either no threshold is certified or an accepted row is wrong with probability at "
-            f"most {risk}, if new rows are independent draws from the distribution of the training rows. Of "
-            "the certificates that are shown, a larger share may be false."
+            f"Rows with {name} >= {point.threshold!r} are accepted (column accepted). An accepted row is "
+            f"wrong with probability at most {risk}, or no threshold is certified. This holds with "
+            f"probability at least {confidence} over the {held_out} held-out training rows, if new rows are "
+            "independent draws from their distribution. Of the certificates that are shown, a larger share "
+            "may be false."
         )
     if held_out < point.minimum:
         reason = (

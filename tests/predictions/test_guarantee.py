@@ -63,7 +63,7 @@ def test_the_guarantee_is_for_labels_of_the_training_classes(options):
     assert (
         f"the label is one of the {classes} training classes, a region contains the true label with" in text
     )
-    assert f"{s} of 60 training rows are the only ones of their class, so about {s}/60 =" in text
+    assert f"{s} of 60 training rows are the only ones of their class. About {s}/60 =" in text
     assert f"(Good and Turing; at most {s + 1}/61 in expectation). No region contains such a label." in text
     other = ~new["y"].isin(set(train["y"]))
     assert f"{other.sum()} rows have a class that is absent from the training rows" in text

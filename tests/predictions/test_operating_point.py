@@ -32,10 +32,8 @@ def test_accepted_rows_reach_the_threshold_and_the_words_say_it():
     assert 0 < answers["accepted"].sum() < 400 and certainly.sum() > 50
     assert (answers["accepted"] == (answers["confidence"] >= threshold - 1e-5)).mean() > 0.99
     assert answers["accepted"][certainly].all()
-    assert (
-        "With probability at least 95 % over the 240 held-out training rows, either no threshold is " in words
-    )
-    assert "accepted row is wrong with probability at most 5 %" in words
+    assert "An accepted row is wrong with probability at most 5 %, or no threshold is certified." in words
+    assert "with probability at least 95 % over the 240 held-out training rows" in words
     assert "fitted to 700 rows of train." in words
     n = int(answers["accepted"].sum())
     assert f"{n} of 400 rows" in words and f"{n} accepted with error rate" in words
@@ -106,7 +104,7 @@ def test_the_command_and_a_stored_model_accept_the_same(tmp_path, monkeypatch):
     first = CliRunner().invoke(predict, [*fit, "new.csv", *map(str, options)])
     again = CliRunner().invoke(predict, ["m.confml", "new.csv"])
     assert first.exit_code == again.exit_code == 0 and first.stdout == again.stdout
-    assert ",accepted\n" in first.stdout and "With probability at least 95 %" in again.stderr
+    assert ",accepted\n" in first.stdout and "with probability at least 95 %" in again.stderr
 
 
 def test_groups_and_noise_are_refused(tmp_path, monkeypatch):

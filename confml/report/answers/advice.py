@@ -255,7 +255,8 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
         about = "; the bound is approximate" if promise else ""
         return (
             f"Regions of {label} at level {level!r} contain the true label of a new row with probability at "
-            f"least {share}, on average over training sets and rows, if the rows are exchangeable{about}."
+            f"least {share}. This is an average over training sets and rows, which must be exchangeable"
+            f"{about}."
         )
     text, have = f"The regions of {label} have no guarantee of {share}", "one"
     if comparisons.estimate(chosen, SIZE, level) is None:
@@ -303,9 +304,9 @@ def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) ->
         accepted.label,
         f"at most {percent(limit)} for {percent(accepted.certified)} of new predictions",
         accepted.label,
-        guarantee="The risk bound holds with probability 95 % over the calibration rows for the threshold of "
-        f"each split, chosen among all {accepted.joint['candidates']} views and all limits; the share is an "
-        "estimate.",
+        guarantee="The risk bound holds with probability 95 % over the calibration rows, for the threshold "
+        f"of each split. It is chosen among all {accepted.joint['candidates']} views and all limits. The "
+        "share is an estimate.",
     )
 
 
