@@ -114,6 +114,7 @@ def _check_files(draft: Draft, entry: MethodEntry, loc: Loc, files: dict[str, Pa
 def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Loc) -> None:
     """Note wrong settings of wrappers, settings that the method cannot have, and their tuning."""
     from confml.methods.wrappers import WRAPPERS
+    from confml.steps.registry import changes_rows
 
     inner: dict[str, Any] = {}
     for key, spec in entry.wrappers.items():
@@ -130,6 +131,10 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Lo
         if spec.kind in ("cross", "oob") and entry.tune:
             message = f"{key}: {spec.kind} has no proper training part that parameters could be chosen on"
             draft.add((*loc, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
+        for _, step in draft.entries(StepSpec, "steps") if spec.kind == "oob" else ():
+            if changes_rows(step.name):
+                message = f"oob scores every training row, and the step {step.name} drops some of them"
+                draft.add((*loc, key), message, "use conformal: split, or remove the step", at_key=True)
     for parameter in entry.tune:
         key = parameter.partition("__")[0]
         if key in TUNED_IN_VAIN:

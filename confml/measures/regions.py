@@ -1,7 +1,7 @@
 """Prediction regions: coverage, set size, and the shares of singleton, multiple and empty regions."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,11 @@ REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, se
 def reasons(region: np.ndarray) -> np.ndarray:
     """Return (n,) the reason of each row of a (n, c) region, one of `REASONS`."""
     return np.array(REASONS, dtype=object)[np.minimum(region.sum(axis=1), 2)]
+
+
+def by_usual_level(levels: Iterable[float]) -> list[float]:
+    """Return significance levels, the closest to 0.05 first: short tables and answers are at the first."""
+    return sorted(map(float, levels), key=lambda level: (abs(level - 0.05), level))
 
 
 def rows_needed(level: float) -> int | None:

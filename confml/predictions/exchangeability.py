@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from confml.measures import Case, Context
 from confml.measures.coverage_band import coverage_band, covered_by_parts, covered_probabilities
 from confml.measures.ranks import holm
+from confml.measures.regions import by_usual_level
 from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
 from confml.predictions.model import Model
@@ -140,34 +140,34 @@ class ExchangeabilityCheck:
     def class_sentences(self) -> list[str]:
         """Return a sentence for each class that the regions contain too rarely, and the remedy.
 
-        At the level closest to 0.05. The test is that of a run: classes with `FEWEST` rows or more, Holm's
-        correction over the classes.
+        The test is that of a run: classes with `FEWEST` rows or more, Holm's correction over the classes and
+        levels. Of several levels at which a class is too low, the sentence is at the one closest to 0.05.
         """
-        levels = self.guarantee.levels
-        if self.kind != "p-value" or not levels or self._labelled_parts() is None:
+        if self.kind != "p-value" or self._labelled_parts() is None:
             return []
-        level = min(levels, key=lambda level: (abs(level - 0.05), level))
-        low = list(self._low_classes(level))
-        classes = self.model.none.classes.tolist()
-        sentences = [
-            f"Class {classes[column]}: the regions {low_class_text(share, level)}." for column, share in low
+        tests = [
+            (column, level, *test)
+            for level in by_usual_level(self.guarantee.levels)
+            for column in sorted({column for _, column in self.labelled})
+            if (test := self._of_class(column, level)) is not None
         ]
-        params, option = self.model.facts.params, self.guarantee.remedies.option("mondrian")
-        return [*sentences, *filter(None, [per_class_remedy(params, level, option) if low else ""])]
-
-    def _low_classes(self, level: float) -> Iterator[tuple[int, float]]:
-        """Yield the columns of the classes whose coverage is shown to be too low, with it."""
-        shares, p_values = {}, []
-        for column in sorted({column for _, column in self.labelled}):
-            parts = [(n, self._counted[key]) for key, n in self.labelled.items() if key[1] == column]
-            rows, covered = sum(n for n, _ in parts), self.covered_classes[level, column]
-            masses = covered_by_parts(parts, level, self._is_smoothed) if rows >= FEWEST else None
-            if masses is not None:
-                shares[column] = covered / rows
-                p_values.append(min(1.0, math.fsum(masses[: covered + 1])))
-        for (column, share), p in zip(shares.items(), holm(p_values).tolist(), strict=True):
+        low: dict[int, tuple[float, float]] = {}
+        for (column, level, share, _), p in zip(tests, holm([test[-1] for test in tests]), strict=True):
             if p <= ALARM:
-                yield column, share
+                low.setdefault(column, (share, level))
+        if not low:
+            return []
+        names, level = self.model.none.classes.tolist(), min(level for _, level in low.values())
+        sentences = [f"Class {names[at]}: the regions {low_class_text(*low[at])}." for at in low]
+        option = self.guarantee.remedies.option("mondrian")
+        return [*sentences, *filter(None, [per_class_remedy(self.model.facts.params, level, option)])]
+
+    def _of_class(self, column: int, level: float) -> tuple[float, float] | None:
+        """Return the coverage of a class, and the probability of so low a one; None with too few rows."""
+        parts = [(n, self._counted[key]) for key, n in self.labelled.items() if key[1] == column]
+        rows, covered = sum(n for n, _ in parts), self.covered_classes[level, column]
+        masses = covered_by_parts(parts, level, self._is_smoothed) if rows >= FEWEST else None
+        return None if masses is None else (covered / rows, min(1.0, math.fsum(masses[: covered + 1])))
 
     # ---- tests
 

@@ -130,17 +130,18 @@ class Guarantee:
     @property
     def bound(self) -> str | None:
         """The bound at each level that has one, None without any."""
-        facts, least = self.facts, []
+        facts, shares = self.facts, []
         for level in self.levels:
             bound = 1 - self.error_bound(level)
             if bound > 0:
-                least.append(f"{digits(100 * bound)} % at level {level!r}")
-        if not least:
+                shares.append(f"{digits(100 * bound)} % at level {level!r}")
+        if not shares:
             return None
         per = ", for each class" if facts.is_label_conditional else ""
         if facts.groups_of:
             per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
-        return f"a region contains the true label with probability at least {', '.join(least)}{per}"
+        about = "about" if self.approximate and self.broken is None else "at least"
+        return f"a region contains the true label with probability {about} {', '.join(shares)}{per}"
 
     def _exceptions(self) -> Iterator[str]:
         """Yield sentences on rows that the bound is not for."""
@@ -162,7 +163,7 @@ class Guarantee:
             other = f"for a classifier with {self.remedies.option('conformal', 'split')}"
             if not facts.is_conformal:
                 other = f"with {self.remedies.option('selection_part')}, and {other}"
-            yield f"The bound is approximate, because {', and '.join(self.approximate)}. It holds {other}."
+            yield f"This is approximate, because {', and '.join(self.approximate)}. A bound holds {other}."
         elif facts.selection_rows and not facts.is_conformal:
             steps = [step.name for step in facts.steps if step.learns]
             done = [f"select {joined(facts.selected)}"] if facts.selected else []

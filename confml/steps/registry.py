@@ -64,6 +64,11 @@ def version_of_step(name: str, params: Mapping[str, Any] | None = None) -> int |
     return ", ".join([str(version), *(f"{package} {release}" for package, release in packages.items())])
 
 
+def changes_rows(name: str) -> bool:
+    """Return whether a step drops or relabels training rows."""
+    return step_class(name).fit_training is not Step.fit_training
+
+
 def imputes(name: str) -> bool:
     """Return whether a step replaces missing values."""
     return name == "impute-mean" or name.startswith("sklearn.impute.")

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import ConfigError
-from confml.steps.base import Step
-from confml.steps.registry import build_step, imputes, step_class
+from confml.steps.registry import build_step, changes_rows, imputes
 
 
 class StepTransformer(TransformerMixin, BaseEstimator):
@@ -77,7 +76,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         """
         warn_of_rounded_integers(X)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
-        if step_class(self.step).fit_training is not Step.fit_training:
+        if changes_rows(self.step):
             hint = "use it in steps: of a config, or in confml.predict"
             raise ConfigError(f"step '{self.step}' changes the rows of the training set", hint=hint)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

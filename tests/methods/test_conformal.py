@@ -379,7 +379,7 @@ def test_seeds():
         ("knn", {"conformal": "split", "conformal__folds": 3}, "folds needs kind: cross"),
         ("knn", {"conformal": "oob"}, "knn has no out-of-bag rows"),
         (LOGISTIC, {"conformal": "oob"}, "LogisticRegression has no out-of-bag rows"),
-        (f"{ENSEMBLE}.ExtraTreesClassifier", {"conformal": "oob"}, "without bootstrap samples"),
+        (f"{ENSEMBLE}.ExtraTreesClassifier", {"conformal": "oob"}, "with bootstrap: false"),
         (f"{ENSEMBLE}.RandomForestClassifier", {"conformal": "oob", "samples": "bootstrap"}, "no out-of-bag"),
         (
             f"{ENSEMBLE}.RandomForestClassifier",
@@ -454,8 +454,12 @@ levels: [0.1]
     (note,) = [line for line in lines if "approximate" in line]
     assert "the trees that did not see it, and standardise is fitted" in note
     (tmp_path / "bags.yaml").write_text(text.replace("STEP", "tomek-links"))
-    run = confml.run(tmp_path / "bags.yaml", out=tmp_path / "dropped")
-    assert "training rows, and the other rows are in no bag" in run.failures["error"].iloc[0]
+    with pytest.raises(ConfigError, match="oob scores every training row, and the step tomek-links drops"):
+        confml.run(tmp_path / "bags.yaml", out=tmp_path / "dropped")
+    warm = text.replace("STEP", "standardise").replace("20,", "20, warm_start: true,")
+    (tmp_path / "bags.yaml").write_text(warm)
+    with pytest.raises(ConfigError, match="has no out-of-bag rows with warm_start: true"):
+        confml.run(tmp_path / "bags.yaml", out=tmp_path / "warm")
 
 
 def test_tuning_never_sees_the_calibration_part():

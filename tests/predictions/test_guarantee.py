@@ -134,8 +134,8 @@ def text_of(model, new) -> str:
 def test_a_selected_parameter_makes_the_bound_approximate():
     train, new = two_classes(60, 0), two_classes(20, 1)
     text = text_of(model_of(train), new)
-    assert "The bound is approximate, because k is selected with the labels of the training rows." in text
-    assert "It holds with --selection-part" in text
+    assert "This is approximate, because k is selected with the labels of the training rows." in text
+    assert "A bound holds with --selection-part" in text
     text = text_of(model_of(train, ["standardise"]), new)
     assert "labels of the training rows, and standardise is fitted to the training rows but not to" in text
     assert "approximate, because" not in text_of(model_of(train, params={"k": 3}), new)
@@ -259,7 +259,7 @@ def test_predictions_and_runs_have_the_same_promise(steps, conformal):
     case = Case(prediction, np.zeros(1, int), context=Context(60, {0: 30, 1: 30}, params))
     reasons = promised(case, types.SimpleNamespace(steps=[StepSpec(name=name) for name in steps], noise=None))
     assert ("That does not hold here" in text) == (reasons is None)
-    assert ("The bound is approximate" in text) == bool(reasons)
+    assert ("This is approximate" in text) == ("with probability about" in text) == bool(reasons)
     assert all(reason in text for reason in reasons or [])
 
 

@@ -25,14 +25,17 @@ def check_bags(name: str, method: Method) -> None:
             f"{name} has no out-of-bag rows, because it does not fit an ensemble to bootstrap samples",
             hint="use conformal: split, or a classifier such as sklearn.ensemble.RandomForestClassifier",
         )
-    if not params["bootstrap"]:
-        raise IncompatibleParameters(
-            f"{name} has no out-of-bag rows without bootstrap samples",
-            owner=name,
-            parameter="bootstrap",
-            value=params["bootstrap"],
-            hint="add bootstrap: true, or use conformal: split",
-        )
+    needed = {"bootstrap": True, "warm_start": False}
+    for parameter, value in needed.items():
+        if params.get(parameter, value) != value:
+            hint = f"add {parameter}: {str(value).lower()}, or use conformal: split"
+            raise IncompatibleParameters(
+                f"{name} has no out-of-bag rows with {parameter}: {str(not value).lower()}",
+                owner=name,
+                parameter=parameter,
+                value=params[parameter],
+                hint=hint,
+            )
 
 
 def fit_with_bags(method: Method, X: np.ndarray, y: np.ndarray) -> None:

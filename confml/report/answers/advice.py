@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from confml.measures.costs import COSTS
+from confml.measures.regions import by_usual_level
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.datasets import rank
@@ -24,7 +25,6 @@ TITLES = {
 """Title of each aim of a config."""
 METRICS = {"error": (ERROR, "points"), "cost": (COST, ""), "regions": (SIZE, "labels")}
 """Metric and unit of the aims whose methods are compared."""
-USUAL_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _is_guaranteed(comparisons: Comparisons, line: Line, level: float) -> bool:
 
 def usual_level(levels: Sequence[float]) -> float | None:
     """Return the level of short tables and advice: the one that is closest to 0.05; None without levels."""
-    return min(map(float, levels), key=lambda level: (abs(level - USUAL_LEVEL), level), default=None)
+    return next(iter(by_usual_level(levels)), None)
 
 
 def level_of(comparisons: Comparisons) -> float | None:
@@ -252,11 +252,10 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
         return _low_coverage_text(comparisons, chosen, level)
     promise = comparisons.promise(chosen, level)
     if promise is not None:
-        about = "; the bound is approximate" if promise else ""
+        about = "about" if promise else "at least"
         return (
-            f"Regions of {label} at level {level!r} contain the true label of a new row with probability at "
-            f"least {share}. This is an average over training sets and rows, which must be exchangeable"
-            f"{about}."
+            f"Regions of {label} at level {level!r} contain the true label of a new row with probability "
+            f"{about} {share}. This is an average over training sets and rows, which must be exchangeable."
         )
     text, have = f"The regions of {label} have no guarantee of {share}", "one"
     if comparisons.estimate(chosen, SIZE, level) is None:

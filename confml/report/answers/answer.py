@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from confml.data.text_table import counted
 from confml.report.answers.accepted import Accepted, accepted_share
-from confml.report.answers.advice import TITLES, Advice, advise, aim_of, level_of, overall
+from confml.report.answers.advice import TITLES, Advice, advise, aim_of, overall
 from confml.report.answers.classes import class_sentences
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import FEW_SPLITS, Comparison
@@ -105,7 +105,7 @@ def answer_for(
         so_far or sentence + (f" Not compared: {not_compared}." if not_compared else ""),
         accepted,
         advice,
-        [] if (level := level_of(comparisons)) is None else class_sentences(comparisons, recommended, level),
+        class_sentences(comparisons, recommended),
     )
 
 

@@ -4,22 +4,29 @@ A promise for all rows says nothing about one class: regions that contain 95 % o
 64 % of those of a rare class.
 """
 
+from confml.measures.regions import by_usual_level
 from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.coverage import low_class_text, per_class_remedy
 from confml.report.answers.text import some
 
 
-def class_sentences(comparisons: Comparisons, line: Line, level: float) -> list[str]:
-    """Return a sentence for each class that the regions of a line contain too rarely, and the remedy."""
+def class_sentences(comparisons: Comparisons, line: Line) -> list[str]:
+    """Return a sentence for each class that the regions of a line contain too rarely, and the remedy.
+
+    All levels of the config are tested; the sentence is at the one that is closest to 0.05.
+    """
     several = len({other.dataset for other in comparisons.lines}) > 1
+    levels = by_usual_level(comparisons.results.config.levels)
+    low = comparisons.low_classes((line, level) for level in levels)
     sentences = some(
         [
             f"{f'{line.dataset}, class' if several else 'Class'} {label}: the regions of "
             f"{comparisons.label(line)} {low_class_text(coverage, level)}."
-            for _, label, coverage in comparisons.low_classes([line], level)
+            for _, label, coverage, level in low
         ]
     )
-    if not sentences or comparisons.low_coverage(line, level) is not None:  # of all rows together
+    level = min((of_class.level for of_class in low), default=None)
+    if level is None or comparisons.low_coverage(line, level) is not None:  # of all rows together
         return sentences
     params, option = comparisons.cell(line).params, "mondrian: true"
     if comparisons.promise(line, level) is None:

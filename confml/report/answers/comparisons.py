@@ -65,6 +65,15 @@ class Estimate(NamedTuple):
         return not self.best and self.p_value < SIGNIFICANCE
 
 
+class LowClass(NamedTuple):
+    """A class that the regions of a line at a level contain too rarely."""
+
+    line: Line
+    label: Any
+    coverage: float
+    level: float
+
+
 class Comparisons:
     """The means and verdicts of all lines, by metric and level.
 
@@ -179,15 +188,19 @@ class Comparisons:
         """Return the corrected p-value of a coverage that is shown to be too low; None for others."""
         return self._low_coverages(line.method, line.view, level).get(line.dataset)
 
-    def low_classes(self, lines: Sequence[Line], level: float) -> list[tuple[Line, Any, float]]:
-        """Return the classes of some lines whose coverage is shown to be too low: line, class and coverage.
+    def low_classes(self, lines: Iterable[tuple[Line, float]]) -> list[LowClass]:
+        """Return the classes of lines whose coverage at a level is shown to be too low, the lowest first.
 
-        Corrected by Holm over the lines and classes; the lowest first.
+        lines: with levels; of several at which a class is too low, the first is returned. Corrected by Holm
+        over the lines, levels and classes.
         """
-        tests = [(line, *test) for line in lines for test in self._class_tests(line, level)]
-        corrected = holm([test[-1] for test in tests]).tolist()
-        low = [test[:3] for test, p in zip(tests, corrected, strict=True) if p <= SHOWN]
-        return sorted(low, key=lambda test: test[2])
+        tests = [(line, level, test) for line, level in lines for test in self._class_tests(line, level)]
+        low: dict[tuple[Line, Any], LowClass] = {}
+        for (line, level, test), p in zip(tests, holm([test[-1] for *_, test in tests]), strict=True):
+            if p <= SHOWN:
+                label, coverage, _ = test
+                low.setdefault((line, label), LowClass(line, label, coverage, level))
+        return sorted(low.values(), key=lambda of_class: of_class.coverage)
 
     def promise(self, line: Line, level: float) -> list[str] | None:
         """Return why the promised coverage of a line is approximate ([]: it is not); None without one."""

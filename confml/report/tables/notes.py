@@ -1,6 +1,7 @@
 """Notes on the numbers of a run: missing cells, warnings from its results, chains that did not converge."""
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
@@ -11,10 +12,9 @@ from confml.config import Config
 from confml.config.warnings import Warned, unsilenced, warning_texts
 from confml.measures.guarantees import region_promise
 from confml.measures.p_values import has_label_conditional_p_values
-from confml.measures.regions import smallest_p_notes
+from confml.measures.regions import by_usual_level, smallest_p_notes
 from confml.methods import BASELINE
 from confml.methods.divisions import DIVISIONS
-from confml.report.answers.advice import usual_level
 from confml.report.answers.comparisons import Line, comparisons_of
 from confml.report.answers.losses import losses_of
 from confml.report.answers.promises import StepFacts, has_only_p_values
@@ -43,22 +43,23 @@ def result_warnings(results: RunResults) -> tuple[Warned, ...]:
 
 def class_warnings(results: RunResults) -> Iterator[Warned]:
     """Yield a warning for each data set with classes that promised regions contain too rarely."""
-    comparisons, level = comparisons_of(results), usual_level(results.config.levels)
-    if level is None:
-        return
-    lines: dict[str, list[Line]] = {}
-    for line in comparisons.lines:
+    comparisons, levels = comparisons_of(results), by_usual_level(results.config.levels)
+    lines: dict[str, list[tuple[Line, float]]] = {}
+    for level, line in itertools.product(levels, comparisons.lines):
         # A coverage of all rows that is too low is marked, and is not the fault of a class.
         if comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None:
-            lines.setdefault(line.dataset, []).append(line)
+            lines.setdefault(line.dataset, []).append((line, level))
     for dataset, of_dataset in lines.items():
-        low = comparisons.low_classes(of_dataset, level)
+        low = comparisons.low_classes(of_dataset)
         if not low:
             continue
-        named = {line for line, _, _ in low}
-        methods = listed([comparisons.label(line) for line in of_dataset if line in named])
-        classes = listed(list(dict.fromkeys(str(label) for _, label, _ in low)))
-        sentence = f"at level {level:g} the regions of {methods} contain some classes too rarely ({classes})"
+        named = {of_class.line for of_class in low}
+        methods = [comparisons.label(line) for line, _ in of_dataset if line in named]
+        classes, shown = ({str(of_class[at]): None for of_class in low} for at in (1, 3))
+        sentence = (
+            f"at level {listed(list(shown))} the regions of {listed(list(dict.fromkeys(methods)))} contain "
+            f"some classes too rarely ({listed(list(classes))})"
+        )
         yield Warned("class-coverage", sentence, "mondrian: true promises each class its level", dataset)
 
 
