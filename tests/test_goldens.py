@@ -35,22 +35,6 @@ def test_verdicts_on_tables(tmp_path, now, retired, kind):
     assert verdict.kind == kind
 
 
-def test_times_and_provenance_of_json_are_no_difference_and_files_may_move(tmp_path):
-    before, now, further = (tmp_path / name for name in ("a.json", "b.json", "c.json"))
-    before.write_text(
-        json.dumps({"best": "knn, 1.06 s", "seconds": 1, "provenance": {"git": "a"}, "p": [0.5]})
-    )
-    now.write_text(json.dumps({"best": "knn, 2.1 ms", "seconds": 2, "provenance": {"git": "b"}, "p": [0.5]}))
-    further.write_text("{}")
-    rules = Rules((), ((r"(.*)\.json", r"tables/\1.json", ""),))
-    files = {"tables/a.json": now, "new.json": further}
-    moved, new = comparison.compare_files({"a.json": before}, files, rules, "case/")
-    assert (moved.kind, moved.file) == (comparison.SAME_NUMBERS, "case/a.json -> tables/a.json")
-    assert (new.kind, new.file) == (comparison.NEW, "case/new.json")
-    now.write_text(json.dumps({"best": "knn, 2.1 ms", "p": [0.25]}))
-    assert comparison.compare(before, now, [])[0] == comparison.DIFFERENT
-
-
 def test_an_answer_may_name_another_fastest_method_and_nothing_else(tmp_path):
     before, now = tmp_path / "answer.json", tmp_path / "now.json"
     before.write_text(json.dumps({"recommended": "knn", "short": ["knn"], "error": 0.1}))

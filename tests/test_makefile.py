@@ -27,16 +27,3 @@ def test_runs_take_shard_engine_and_jobs(target):
     assert runs and all(option in run for run in runs for option in options)
     assert "confml compare" not in text
     assert "--shard" not in commands(target) and "--engine" not in commands(target)
-
-
-def test_help_lists_every_target():
-    listed = re.findall(r"^  ([a-z0-9-]+)  +(\S.*)$", commands_run("help"), re.MULTILINE)
-    files = [ROOT / "Makefile", ROOT / "tests" / "programs" / "reproduction" / "targets.mk"]
-    texts = (path.read_text(encoding="utf-8") for path in files)
-    assert listed == [
-        pair for text in texts for pair in re.findall(r"^([a-z][a-z0-9-]*):.*  ## (.*)$", text, re.MULTILINE)
-    ]
-
-
-def commands_run(target):
-    return subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import confml
 from confml import _threads
-from confml.errors import ConfigErrors, ConfmlError
+from confml.errors import ConfmlError
 from confml.methods.registry import known_methods
 
 CONFIG = {
@@ -43,17 +43,6 @@ def test_every_public_name_is_there_and_documented():
 def test_every_method_is_a_public_name():
     in_python = {cls for cls in known_methods().values() if not cls.takes_rows}
     assert in_python <= {getattr(confml, name) for name in confml.__all__}
-
-
-def test_importing_confml_imports_nothing_heavy():
-    program = (
-        "import sys, confml\n"
-        "heavy = {'numpy', 'scipy', 'pandas', 'sklearn', 'numba', 'matplotlib', 'pydantic', 'yaml'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "assert confml.TCMNN is confml.TCMNN\n"
-        "assert 'matplotlib' not in sys.modules\n"
-    )
-    processes.assert_program(program)
 
 
 def test_methods_without_kernels_do_not_import_the_compiler():
@@ -105,17 +94,6 @@ def test_regions_of_a_run(small_run):
         small_run.regions(method="tcm")
     with pytest.raises(ConfmlError, match="no view 'votes'"):
         small_run.regions(method="knn", view="votes")
-
-
-def test_run_takes_overrides_and_checks_them(tmp_path):
-    with pytest.raises(ConfigErrors, match="protocol.repeets"):
-        confml.run(CONFIG, out=tmp_path / "run", overrides={"protocol.repeets": 1})
-    assert not (tmp_path / "run").exists()
-
-
-def test_load_run_of_another_folder(tmp_path):
-    with pytest.raises(ConfmlError, match=str(tmp_path)):
-        confml.load_run(tmp_path)
 
 
 def test_label_sets_and_frames():

@@ -8,7 +8,6 @@ import pytest
 
 import confml
 from confml._threads import (
-    cpu_seconds,
     for_each,
     thread_count,
 )
@@ -64,21 +63,6 @@ def test_the_setting_ends_with_its_block_and_is_one_in_other_threads():
         for_each(lambda item, _: found.append(thread_count()), range(6))
         assert thread_count() == 3
     assert thread_count() == 1 and found == [1] * 7
-
-
-def test_processor_time_of_helpers_counts():
-    met = threading.Barrier(2)
-
-    def one(item, _):
-        met.wait(timeout=60)
-        limit = time.thread_time() + 0.05
-        while time.thread_time() < limit:
-            pass
-
-    with confml.threads(2):
-        before = cpu_seconds()
-        for_each(one, range(2))
-    assert cpu_seconds() - before >= 0.1
 
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])

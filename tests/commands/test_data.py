@@ -125,11 +125,6 @@ def test_list(put_card, tmp_path):
     assert listed(run("list", "--json"))["toy"] == "wrong"
 
 
-def test_list_names_what_is_to_be_had_by_hand(put_card):
-    put_card("http://127.0.0.1:9", source="manual: ask the author")
-    assert listed(run("list", "--json"))["toy"] == "by hand"
-
-
 def test_info(put_card, tmp_path):
     put_card("http://127.0.0.1:9", source="manual: ask the author")
     text = run("info", "toy").stdout
@@ -152,15 +147,6 @@ def test_info(put_card, tmp_path):
         ("toy/toy.train", "found"),
         ("toy/toy.test", "found"),
     ]
-
-
-def test_an_unknown_name_is_a_mistake_with_the_nearest_name(put_card):
-    put_card("http://127.0.0.1:9")
-    for command in ("info", "fetch"):
-        with pytest.raises(ConfigError, match="unknown data set 'toi'; did you mean 'toy'?"):
-            run(command, "toi")
-    with pytest.raises(ConfigError, match="'unit-square' is a generator of synthetic data"):
-        run("fetch", "unit-square")
 
 
 def test_a_file_or_a_name_that_no_card_has_leads_to_the_right_command(put_card, tmp_path, monkeypatch):

@@ -10,11 +10,6 @@ import pandas
 import pytest
 from click.testing import CliRunner
 from sklearn import datasets
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import confml
 from confml.commands.init import init
@@ -25,39 +20,6 @@ from confml.data.coding import plain_numbers
 from confml.data.frame_table import frame_table
 from confml.data.identifiers import no_feature
 from confml.errors import ConfigError, DataError
-
-COMMENTS = ["", *[""] * 30, "Nest never observed with full clutch."]
-
-
-def penguins():
-    """Rows of raw field data: three species, 17 columns of which eleven say nothing about the next row."""
-    rng, sizes = np.random.default_rng(0), {"Adelie": 152, "Chinstrap": 68, "Gentoo": 124}
-    means = {
-        "Adelie": (38.8, 18.3, 190, 3700, 8.86, -25.8),
-        "Chinstrap": (48.8, 18.4, 196, 3733, 9.36, -24.5),
-        "Gentoo": (47.5, 15.0, 217, 5076, 8.25, -26.2),
-    }
-    species = np.repeat(list(sizes), list(sizes.values()))
-    measured = np.array([means[name] for name in species])
-    measured = rng.normal(measured, [2.7, 1.1, 6.6, 450, 0.4, 0.55]).round(2)
-    measures = ["Length", "Depth", "Flipper", "Mass", "Delta 15 N", "Delta 13 C"]
-    number, rows = np.concatenate([np.arange(1, size + 1) for size in sizes.values()]), len(species)
-    return pandas.DataFrame(
-        {
-            "studyName": rng.choice(["PAL0708", "PAL0809"], rows),
-            "Sample Number": number,
-            "Species": species,
-            "Region": "Anvers",
-            "Island": rng.choice(["Biscoe", "Dream", "Torgersen"], rows),
-            "Stage": "Adult, 1 Egg Stage",
-            "Individual ID": [f"N{(row * 7) % 99}A{row % 2}" for row in range(rows)],
-            "Clutch Completion": rng.choice(["Yes", "No"], rows),
-            "Date Egg": [f"11/{day}/08" for day in rng.integers(5, 30, rows)],
-            **dict(zip(measures, measured.T, strict=True)),
-            "Sex": rng.choice(["MALE", "FEMALE", ""], rows, p=[0.48, 0.48, 0.04]),
-            "Comments": rng.choice(COMMENTS, rows),
-        }
-    )
 
 
 @pytest.fixture(autouse=True)
@@ -110,30 +72,6 @@ def test_columns_of_every_kind_are_proposed(here):
     data = load(config.datasets[0].as_dict())
     assert len(data) == 240 and data.id_columns == ("customer",)
     assert data.table_attributes == ("age", "income", "job", "branch")
-
-
-def test_columns_without_use_are_left_out_each_with_its_reason(here):
-    """1-NN has many times the error with the identifiers of raw penguins."""
-    penguins().to_csv("raw.csv", index=False)
-    run("raw.csv", "--label", "Species")
-    text = (here / "raw.yaml").read_text()
-    for name, reason in {
-        '"Sample Number"': "numbers the rows",
-        "Region": "constant",
-        "Stage": "constant",
-        '"Individual ID"': "identifier: 198 different values in 344 rows",
-        '"Date Egg"': "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered",
-        "Comments": "nearly empty: ",
-    }.items():
-        assert f"      - {name}  # {reason}" in text
-    assert "class Chinstrap has 19.8 % of the rows; mondrian: true" in text
-    spec, errors = load_config("raw.yaml").datasets[0].as_dict(), []
-    assert spec["nominal"] == ["studyName", "Island", "Clutch Completion", "Sex"]
-    for ignored in ([], spec["ignore"]):
-        data = load({**spec, "nominal": [], "ignore": ignored})
-        model = make_pipeline(SimpleImputer(), StandardScaler(), KNeighborsClassifier(1))
-        errors.append(1 - cross_val_score(model, data.X, data.y, cv=10).mean())
-    assert errors[0] > 0.5 and errors[1] < 0.1
 
 
 @pytest.mark.parametrize(
@@ -209,52 +147,23 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     assert load(config.datasets[0].as_dict()).table_attributes == ("no", "a: b", "größe, #1", "1")
 
 
-def wine_file(folder):
-    datasets.load_wine(as_frame=True).frame.to_csv(folder / "wine.csv", index=False)
-
-
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_experiment_of_a_source_on_another_file(here, source):
-    """Methods with their parameters, and the protocol; noise is on training parts."""
-    wine_file(here)
-    run("wine.csv", "--label", "target", "--like", source, "--out", "wine.yaml")
-    config, paper = load_config("wine.yaml"), load_config(SOURCES[source][0])
-    assert config.datasets[0].as_dict()["csv"].endswith("wine.csv") and len(config.datasets) == 1
-    assert config.methods[: len(paper.methods)] == paper.methods
-    assert config.protocol == paper.protocol
-    assert config.thresholds == paper.thresholds
-    assert config.noise is None or (config.noise.on == "train" and config.noise.labels == paper.noise.labels)
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_the_experiment_of_a_source_runs_to_its_report(here, source):
-    """Every method has an error on a third of the irises."""
+    """Methods with their parameters, and the protocol; noise is on training parts. It runs to its report."""
     frame = datasets.load_iris(as_frame=True).frame[::3]
     frame.to_csv(here / "irises.csv", index=False)
     run("irises.csv", "--label", "target", "--like", source, "--out", "irises.yaml")
+    config, paper = load_config("irises.yaml"), load_config(SOURCES[source][0])
+    assert config.datasets[0].as_dict()["csv"].endswith("irises.csv") and len(config.datasets) == 1
+    assert config.methods[: len(paper.methods)] == paper.methods
+    assert (config.protocol, config.thresholds) == (paper.protocol, paper.thresholds)
+    assert config.noise is None or (config.noise.on == "train" and config.noise.labels == paper.noise.labels)
     fewer = ["protocol.inner-folds=2", "methods.5.tune.kappa=[0.5]", "methods.5.tune.p=[1.5]"]
     chosen = ["protocol.repeats=1", *(fewer if source == "burg" else [])]
-    found = confml.run("irises.yaml", out="results", overrides=chosen)
-    errors = found.summary.query("metric == 'error'")
-    assert set(errors["method"]) >= {method.name for method in load_config("irises.yaml").methods}
-    assert found.failures.empty and not (here / "results" / "tables/failures.csv").exists()
-    assert (here / "results" / "report.html").is_file()
-
-
-def test_noise_of_a_source_leaves_test_labels(here):
-    wine_file(here)
-    run("wine.csv", "--label", "target", "--like", "kubat", "--out", "wine.yaml")
-    chosen = ["protocol.repeats=1", "methods=[{name: knn, k: 1}]", "figures=[]"]
-    labels = confml.run("wine.yaml", out="results", overrides=chosen).regions()
-    truth = pandas.read_csv("wine.csv")["target"]
-    assert (labels["label"].to_numpy() == truth.to_numpy()[labels["row"]]).all()
-
-
-def test_names_of_files_that_are_no_names_of_folders(here):
-    (here / "my loans (2).csv").write_text(loans())
-    run("my loans (2).csv", "--label", "default", "--out", "c.yaml")
-    config = load_config("c.yaml")
-    assert config.name == config.datasets[0].name == "my-loans-2-"
+    finished = confml.run("irises.yaml", out="results", overrides=chosen, engine="serial")
+    errors = finished.summary.query("metric == 'error'")
+    assert set(errors["method"]) >= {method.name for method in config.methods}
+    assert finished.failures.empty and (here / "results" / "report.html").is_file()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

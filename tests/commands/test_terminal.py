@@ -2,15 +2,12 @@
 
 import os
 import re
-from pathlib import Path
 
 import processes
 import pytest
 
-import confml
 from confml.cli import main
 
-ROOT = Path(__file__).parents[2]
 CONFIG = """name: tiny
 datasets: [{generate: two-gaussians, n: 60, name: größe}]
 methods: [{name: tcm-nn, params: {k: 1}}, {name: knn, params: {k: 3}}]
@@ -43,14 +40,9 @@ def tiny(tmp_path_factory):
     "arguments",
     [
         ("run", "tiny.yaml", "--dry-run"),
-        ("status", "run"),
         ("report", "run", "--json"),
         ("compare", "run"),
-        ("describe",),
         ("describe", "bayes-knn"),
-        ("describe", "transduction-figure2"),
-        ("data", "list"),
-        ("--help",),
         ("bayes-error", "two-gaussians", "--sample", "50"),
     ],
     ids=lambda arguments: arguments[0],
@@ -63,21 +55,6 @@ def test_every_command_writes_ascii(tiny, arguments):
     done = confml_command(*arguments, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
-
-
-def test_compare_is_quiet(tiny):
-    done = confml_command("compare", str(tiny / "run"), "-q", "--out", str(tiny / "compared"))
-    assert done.returncode == 0 and not done.stdout and not done.stderr
-    assert (tiny / "compared" / "comparisons.csv").is_file()
-
-
-def test_version_and_verbose_have_short_forms(tiny):
-    assert confml.__version__ in confml_command("-v").stdout.decode()
-    done = confml_command(
-        *("run", str(tiny / "tiny.yaml"), "--out", str(tiny / "verbose"), "--engine", "serial", "-v")
-    )
-    lines = [line for line in done.stderr.decode().splitlines() if "tasks," in line]
-    assert done.returncode == 0 and len(lines) == 6 and b"\nResults\n" in done.stdout
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -26,10 +26,6 @@ def test_grid(grid, values):
     assert found == values and [type(value) for value in found] == [type(value) for value in values]
 
 
-def test_paper_grid_of_penalties():
-    assert expand({"log2": [-18, 18, 2]}) == [2.0**power for power in range(-18, 19, 2)]
-
-
 @given(st.integers(-50, 50), st.integers(0, 60), st.integers(1, 7))
 def test_ranges_include_their_ends_where_they_are_reached(first, length, step):
     assert expand({"range": [first, first + length, step]}) == list(range(first, first + length + 1, step))
@@ -42,7 +38,3 @@ def test_ranges_include_their_ends_where_they_are_reached(first, length, step):
 def test_grids_that_are_refused(grid):
     with pytest.raises(GridError):
         expand(grid)
-
-
-def test_one_and_true_are_two_values():
-    assert expand([1, True, "1"]) == [1, True, "1"]

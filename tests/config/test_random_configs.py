@@ -1,27 +1,12 @@
 """Random texts, bytes and values as configs: nothing but errors of a config."""
 
-from config.cases import FIGURES, FULL, GOOD, TABLES
-from hypothesis import given, settings
+from config.cases import FIGURES, GOOD, TABLES
+from hypothesis import given
 from hypothesis import strategies as st
 
-from confml.config import Config, load_config, make_config
+from confml.config import Config, make_config
 from confml.errors import ConfigErrors
 
-LINES = st.sampled_from(
-    [
-        *FULL.splitlines(),
-        "name: [",
-        "  - knn",
-        "\t- x",
-        "k: {a: 1..3}",
-        "? x",
-        "<<: *a",
-        "a: &a",
-        "- - -",
-        "'",
-        "%YAML 1.1",
-    ]
-)
 WORDS = st.sampled_from(
     [*"{}[],:&*!|>'\"%@`#?-=<~\n\t ", "\n  ", "knn", "name", "methods", "k", "1..3", "0", "log2", "\\"]
 )
@@ -51,25 +36,6 @@ def only_config_errors(call, *arguments, **options):
     except ConfigErrors as error:
         assert error.errors and all(line.strip() for line in str(error).splitlines())
         assert str(error).encode("utf-8")
-
-
-@given(
-    text=st.lists(LINES, max_size=12).map("\n".join)
-    | st.lists(WORDS, max_size=30).map("".join)
-    | st.text(max_size=60)
-)
-def test_garbage_never_crashes(tmp_path_factory, text):
-    path = tmp_path_factory.getbasetemp() / "garbage.yaml"
-    path.write_text(text, encoding="utf-8", errors="surrogatepass")
-    only_config_errors(load_config, path)
-
-
-@settings(max_examples=100)
-@given(content=st.binary(max_size=40))
-def test_bytes_never_crash(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "bytes.yaml"
-    path.write_bytes(content)
-    only_config_errors(load_config, path)
 
 
 @given(changes=st.dictionaries(KEYS, VALUES, max_size=4))

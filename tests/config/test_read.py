@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from config.cases import BROKEN, FIGURES, TABLES, messages, write
 
-from confml.config import Config, load_config
+from confml.config import load_config
 
 
 @pytest.mark.parametrize("path", sorted(BROKEN.glob("*.yaml")), ids=lambda path: path.stem)
@@ -38,17 +38,6 @@ def test_billion_laughs(tmp_path):
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     (line,) = messages(load_config, write(tmp_path, "\n".join(lines)))
     assert line.endswith("more than 100,000 values once aliases (*) are filled in")
-
-
-def test_keys_are_text(tmp_path):
-    path = write(
-        tmp_path, "datasets: [wine]\nmethods: [knn]\nprotocol: holdout\nnoise: {on: train}\nyes: 1\n1: 2"
-    )
-    there_are = "there are " + ", ".join(Config.keys())
-    assert messages(load_config, path) == [
-        f"{path}:5:1: unknown key 'yes'; {there_are}",
-        f"{path}:6:1: unknown key '1'; {there_are}",
-    ]
 
 
 def test_aliases_and_merge_keys(tmp_path):

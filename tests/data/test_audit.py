@@ -112,10 +112,6 @@ def test_a_feature_that_gives_the_label_away(tmp_path, leak):
     assert "gives-label-away" not in codes(dataset(tmp_path, rows, names="leak,a,b,y"))
 
 
-def test_few_rows_are_told_apart_by_chance(tmp_path):
-    assert "gives-label-away" not in codes(dataset(tmp_path, ["1,5,p", "2,6,p", "3,5,q", "4,6,q"]))
-
-
 def test_constant_and_duplicate_columns(tmp_path):
     rows = [f"1,{row.split(',')[0]},{row},u" for row in clean()]
     data = dataset(tmp_path, [row.rpartition(",")[0] for row in rows], names="one,copy,a,b,y")

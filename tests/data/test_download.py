@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -101,20 +98,6 @@ def test_right_bytes_are_kept_and_found(server, cache):
     assert server.encodings == {"identity"} and result.path.stat().st_mode & 0o777 == 0o644
 
 
-def test_what_is_here_is_not_fetched_again(server, cache, tmp_path, monkeypatch):
-    file = card_file(server)
-    fetch(file)
-    assert [result.state for result in fetch(file)] == ["here"]
-    assert server.asked["/a.data"] == 1
-    folder = tmp_path / "mine" / "toy"
-    folder.mkdir(parents=True)
-    (folder / "a.data").write_bytes(DATA)
-    monkeypatch.setenv("CONFML_DATA", str(tmp_path / "mine"))
-    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "file-in-the-way"))
-    (tmp_path / "file-in-the-way").write_text("")
-    assert fetch(file)[0].path == folder / "a.data"
-
-
 def test_wrong_bytes_are_not_kept_and_both_checksums_are_said(server, cache):
     (cache / "toy").mkdir(parents=True)
     (cache / "toy" / "b.data").write_bytes(b"of another file")
@@ -124,13 +107,6 @@ def test_wrong_bytes_are_not_kept_and_both_checksums_are_said(server, cache):
     assert f"expected {sha(DATA)} but got {sha(server.contents['/a.data'])}" in result.problem
     assert f"put the file at {cache / 'toy' / 'a.data'}" in result.problem
     assert kept(cache) == ["toy", "toy/b.data"] and "\n" not in result.problem
-
-
-def test_a_wrong_file_in_the_cache_is_replaced(server, cache):
-    (cache / "toy").mkdir(parents=True)
-    (cache / "toy" / "a.data").write_bytes(b"wrong")
-    assert fetch(card_file(server))[0].state == "fetched"
-    assert (cache / "toy" / "a.data").read_bytes() == DATA
 
 
 def test_a_failed_transfer_starts_again(server, cache):
@@ -192,27 +168,3 @@ def test_a_wrong_archive_and_wrong_contents_are_not_kept(server, cache):
     (result,) = fetch(inside(server, "shar-member", b"no archive", member="a"))
     assert "there is no file 'a' in the shell archive" in result.problem
     assert kept(cache) == ["toy", "toy/packed"]
-
-
-_FETCHER = """
-import sys
-from confml.data.cards import CardFile
-from confml.data.download import fetch_files
-file = CardFile(name="a.data", folder="toy", sha256=sys.argv[1], address=sys.argv[2])
-(result,) = fetch_files([file])
-print(result.state, open(result.path, "rb").read().count(b"yes"))
-"""
-
-
-def test_two_processes_at_once_both_end_with_the_right_file(server, cache):
-    server.contents["/a.data"], server.slow = DATA, 0.5
-    command = [sys.executable, "-c", _FETCHER, sha(DATA), f"{server.url}/a.data"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    running = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) for _ in range(2)
-    ]
-    told = [process.communicate(timeout=60)[0].split() for process in running]
-    assert [process.returncode for process in running] == [0, 0]
-    assert {count for _, count in told} == {"5000"}
-    assert "fetched" in {state for state, _ in told}
-    assert kept(cache) == ["toy", "toy/a.data"]

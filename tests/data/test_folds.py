@@ -93,26 +93,6 @@ def test_single_rows_are_dealt_like_the_others():
     assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("size", [3, 0.3])
-@pytest.mark.parametrize("stratify", [True, False])
-@pytest.mark.parametrize("with_groups", [True, False])
-def test_pairs_divide_the_rows(size, stratify, with_groups):
-    y = np.repeat(["a", "b", "c"], [20, 9, 1])
-    groups = np.arange(30) // 3 if with_groups else None
-    pairs = train_test_pairs(y, groups, size, stratify, 5, "d", "folds")
-    assert len(pairs) == (3 if size == 3 else 1)
-    for train, test in pairs:
-        assert sorted([*train, *test]) == list(range(30))
-        assert (np.diff(train) > 0).all() and (np.diff(test) > 0).all()
-        assert not with_groups or not set(groups[train]) & set(groups[test])
-        if stratify and not with_groups:
-            assert size == 3 or 29 in train, "the only row of its class"
-            share = np.mean(y[test] == "a")
-            assert abs(share - 2 / 3) < 0.1
-    if size == 3:
-        assert sorted(np.concatenate([test for _, test in pairs])) == list(range(30))
-
-
 @pytest.mark.parametrize("stratify", [True, False])
 @pytest.mark.parametrize("seed", [0, 7, 2**32 - 1])
 def test_pairs_are_those_of_scikit_learn(stratify, seed):

@@ -13,7 +13,7 @@ import pytest
 from confml.data import DataSet, load
 from confml.data.cards import read_card_file
 from confml.data.from_card import dataset_from_card
-from confml.errors import ConfigError, DataError
+from confml.errors import DataError
 
 
 @pytest.fixture
@@ -88,15 +88,6 @@ def test_codings_of_nominal_columns(made, coding, attributes, X):
     assert data.nominal.tolist() == [True, False] and data.y.tolist() == ["g", "b", "g", "g"]
 
 
-def test_categories_that_are_numbers_stand_in_their_order(made):
-    data = made(
-        {"a.data": "10,a\n9,b\n-1,a\n"},
-        "columns: [c, y]\nlabel: y\nnominal: all\n"
-        "expect: {rows: 3, attributes: 1, columns: 3, classes: {a: 2, b: 1}}",
-    )
-    assert data.attributes == ("c=-1", "c=9", "c=10")
-
-
 def test_ordinal_words_count_from_1(made):
     card = (
         "columns: [size, y]\nlabel: y\nordinal: {size: [small, medium, large]}\n"
@@ -106,15 +97,6 @@ def test_ordinal_words_count_from_1(made):
     assert data.X[:, 0].tolist() == [3, 1, 2] and not data.nominal.any() and data.categories == (None,)
     with pytest.raises(DataError, match="column 'size'.*expected one of small, medium, large, got 'huge'"):
         made({"a.data": "large,1\nhuge,2\nmedium,1\n"}, card)
-
-
-def test_categories_over_two_files(made):
-    data = made(
-        {"a.data": "u,x\nv,y\n", "b.data": "w,y\nu,z\n"},
-        "columns: [c, y]\nlabel: y\nnominal: [c]\n"
-        "expect: {rows: 4, attributes: 1, columns: 3, classes: {x: 1, y: 2, z: 1}}",
-    )
-    assert data.table[:, 0].tolist() == [0, 1, 2, 0] and data.y.tolist() == ["x", "y", "y", "z"]
 
 
 def test_categories_of_rows_left_out_do_not_count(made):
@@ -127,13 +109,6 @@ def test_categories_of_rows_left_out_do_not_count(made):
 
 
 MISSING = "columns: [a, b, y]\nlabel: y\nmissing-values: ['?']\nmissing: {policy}\n{more}\nexpect: {expect}"
-
-
-def test_missing_values_are_left_out_with_a_note(made):
-    expect = "{rows: 2, attributes: 2, classes: {1: 2}}"
-    data = made({"a.data": "1,2,1\n3,?,2\n5,6,1\n"}, MISSING.format(policy="drop", more="", expect=expect))
-    assert data.X.tolist() == [[1, 2], [5, 6]]
-    assert data.notes == ("1 of 3 rows have a missing value and are left out",)
 
 
 def test_missing_values_are_kept(made):
@@ -151,14 +126,6 @@ def test_a_text_among_numbers_is_named(made, text):
         made({"a.data": f"1,2,1\n3,{text},2\n"}, card)
 
 
-def test_missing_values_are_refused(made):
-    card = MISSING.format(policy="error", more="", expect="{rows: 2, attributes: 2, classes: {1: 2}}")
-    with pytest.raises(DataError, match="row 2, column 'b': the value is missing"):
-        made({"a.data": "1,2,1\n3,?,2\n"}, card)
-    with pytest.raises(DataError, match="row 1 has no label"):
-        made({"a.data": "1,2,?\n3,4,2\n"}, card)
-
-
 CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"
 FIVE = {"a.data": "1,1\n2,2\n3,3\n4,3\n5,9\n"}
 
@@ -174,12 +141,6 @@ def test_label_as_attribute_is_the_one_before_the_merging(made):
     data = made(FIVE, CLASSES.format(more=more, rows=5, a=2, classes="{1: 1, 2: 3, 9: 1}"))
     assert data.attributes == ("a", "leak") and data.X[:, 1].tolist() == [1, 2, 3, 3, 9]
     assert data.y.tolist() == [1, 2, 2, 2, 9]
-
-
-def test_class_that_does_not_occur(made):
-    card = CLASSES.format(more="merge: {1: [1, 7]}", rows=5, a=1, classes="{1: 5}")
-    with pytest.raises(DataError, match="the card names a class '7'"):
-        made(FIVE, card)
 
 
 def test_first_rows_train(made):
@@ -239,28 +200,7 @@ def test_images(made):
     assert data.attributes == ("pixel1", "pixel2", "pixel3", "pixel4")
 
 
-def test_images_and_labels_that_do_not_fit(made):
-    for images, labels in [((3, 2, 2), [5, 0]), ((3, 3, 3), [5, 0, 5])]:
-        files = {
-            "a.gz part=train holds=attributes": idx(np.zeros(images)),
-            "b.gz part=train holds=labels": idx(np.array(labels)),
-        }
-        with pytest.raises(DataError, match="expected as many labels as images of 4 values"):
-            made(files, IDX_CARD, "{kind: idx}")
-    with pytest.raises(DataError, match="needs one of labels"):
-        made({"a.gz part=train holds=attributes": idx(np.zeros((3, 2, 2)))}, IDX_CARD, "{kind: idx}")
-
-
 def test_load_by_a_name_of_ones_own():
     iris = load({"name": "flowers", "card": "iris"})
     assert iris.name == "flowers" and iris.classes.tolist() == ["setosa", "versicolor", "virginica"]
     assert iris.checksum == load({"name": "iris"}).checksum == load({"card": "iris"}).checksum
-
-
-def test_unknown_names_and_keys():
-    with pytest.raises(ConfigError, match="unknown data set 'irsi'; did you mean 'iris'"):
-        load({"name": "irsi"})
-    with pytest.raises(ConfigError, match="no key 'cards'; did you mean 'card'"):
-        load({"name": "iris", "cards": "iris"})
-    with pytest.raises(ConfigError, match="needs a name"):
-        load({})

@@ -65,13 +65,6 @@ def test_the_true_probability_fits_what_is_drawn(name, parameters):
     assert error == pytest.approx(exact, abs=5 * math.sqrt(max(exact, 1e-12) / n))
 
 
-def test_the_bayes_error_of_a_shifted_feature():
-    generator = GENERATORS["covariate-shift"]
-    X, y = generator.make(200_000, np.random.default_rng(1), d=3, shift=0.7)
-    exact = generator.bayes_error(d=3, shift=0.7)
-    assert np.mean((X[:, 1] > 0) != (y == 2)) == pytest.approx(exact, abs=5 * math.sqrt(exact / 200_000))
-
-
 @pytest.mark.parametrize("name", [name for name in GENERATORS if "irrelevant" in GENERATORS[name].parameters])
 def test_irrelevant_attributes_leave_the_others_alone(name):
     make = GENERATORS[name].make
@@ -91,24 +84,6 @@ def test_the_bayes_error_of_five_gaussians_does_not_hang_on_the_step():
     # The limit for small steps, 0.0985945, is of steps down to 0.00125.
     assert five_gaussians_bayes_error() == pytest.approx(0.0985945, abs=3e-7)
     assert five_gaussians_bayes_error(0.01) == pytest.approx(0.0985945, abs=1e-5)
-
-
-def test_the_probability_far_from_everything_is_the_prior():
-    far = GENERATORS["five-gaussians"].bayes_probability(np.array([[1e3, 1e3], [0.4, 0.7]]))
-    assert far[0].tolist() == [0.5, 0.5]
-    assert far[1, 1] > 0.9
-
-
-@pytest.mark.parametrize("shape", ["circle", "square", "triangle"])
-@pytest.mark.parametrize("area", [0.1, 0.4, 0.5])
-def test_a_figure_has_its_area_and_lies_in_the_square(shape, area):
-    generator = GENERATORS["unit-square"]
-    X, y = generator.make(100_000, np.random.default_rng(3), shape=shape, area=area)
-    assert X.min() >= 0 and X.max() <= 1
-    assert (y == "pos").mean() == pytest.approx(area, abs=0.008)
-    inside = X[y == "pos"]
-    assert inside.mean(axis=0)[0] == pytest.approx(0.5, abs=0.01)
-    assert generator.bayes_error(shape=shape, area=area) == 0
 
 
 @pytest.mark.parametrize(

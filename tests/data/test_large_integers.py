@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import confml
-from confml.config.suggestion import suggest
 from confml.data import load
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
@@ -25,38 +24,13 @@ def data_of(kind: str, frame: pd.DataFrame, path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
-def test_integers_that_a_float_rounds_are_categories(tmp_path, kind):
+def test_integers_that_a_float_rounds_are_categories_or_identifiers(tmp_path, kind):
+    data = data_of(kind, FRAME.assign(card=FIRST + np.arange(40)), tmp_path)
+    assert data.ids[:, 0].tolist() == [str(FIRST + row) for row in range(40)]
     data = data_of(kind, FRAME, tmp_path)
     assert data.attributes == (f"card={FIRST}", f"card={SECOND}", "x")
     assert np.array_equal(data.X[:, 1], data.y == "b")
     assert any("above 2^53" in note and "'card'" in note for note in data.notes)
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
-def test_integers_that_a_float_rounds_are_identifiers_if_all_differ(tmp_path, kind):
-    data = data_of(kind, FRAME.assign(card=FIRST + np.arange(40)), tmp_path)
-    assert data.attributes == ("x",)
-    assert data.ids[:, 0].tolist() == [str(FIRST + at) for at in range(40)]
-
-
-def test_integers_of_a_parquet_file_with_missing_values_are_not_rounded(tmp_path):
-    card = pd.array([FIRST, SECOND, None, SECOND] * 10, dtype="Int64")
-    path = tmp_path / "mine.parquet"
-    FRAME.assign(card=card).to_parquet(path)
-    data = load({"csv": path, "label": "y", "missing": "mean"})
-    assert data.categories[0] == (str(FIRST), str(SECOND))
-
-
-def test_large_numbers_that_floats_hold_stay_numbers(tmp_path):
-    assert data_of("csv", FRAME.assign(card=[2**53, 2**60] * 20), tmp_path).attributes == ("card", "x")
-    assert data_of("csv", FRAME.assign(card=[1e300, 2.5] * 20), tmp_path).attributes == ("card", "x")
-
-
-def test_init_names_the_column_as_categories(tmp_path):
-    path = tmp_path / "mine.csv"
-    FRAME.to_csv(path, index=False)
-    found = suggest({"csv": path, "label": "y"}).config["datasets"][0]
-    assert found["nominal"] == ["card"] and "ignore" not in found
 
 
 def test_a_new_category_is_not_the_known_one_of_equal_float(tmp_path):
@@ -92,18 +66,13 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("kind", [np.int64, np.uint64, object, list])
+@pytest.mark.parametrize(
+    ("use", "kind"), [*((use, np.int64) for use in USES), ("fit", np.uint64), ("fit", object), ("fit", list)]
+)
 def test_arrays_with_integers_that_a_float_rounds_are_warned_of(use, kind):
     X = ROUNDED.tolist() if kind is list else ROUNDED.astype(kind)
     with pytest.warns(UserWarning, match=f"column 0: .* rounded to float64, such as {SECOND} to {FIRST};"):
         USES[use](X)
-
-
-def test_columns_of_a_frame_are_warned_of_by_name():
-    frame = pd.DataFrame({"card": ROUNDED[:, 0], "x": [1.0, 2, 3, 4]})
-    with pytest.warns(UserWarning, match="column 'card': whole numbers above"):
-        confml.TCMNN().fit(frame, LABELS)
 
 
 @pytest.mark.filterwarnings("error")
@@ -123,5 +92,5 @@ def test_integers_that_a_float_rounds_are_different_groups(frame):
     y = rng.integers(0, 2, 120)
     with pytest.warns(UserWarning, match="above 2"):
         model = confml.Conformal(confml.KNN(), by="store" if frame else 1, random_state=1).fit(X, y)
-        found = model.confident_predict(X)["p-value"]
-    assert np.array_equal(found.extra["group"][:, 0], store - FIRST)
+        views = model.confident_predict(X)["p-value"]
+    assert np.array_equal(views.extra["group"][:, 0], store - FIRST)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.coding import marks_of, numbers_of, without_marks
+from confml.data.coding import marks_of, without_marks
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table
 from confml.errors import DataError
@@ -74,18 +74,3 @@ def test_a_new_file_with_decimal_commas_has_no_thousands(tmp_path):
     new = written(tmp_path / "b.csv", {"price": ["1,234"]})
     assert RowCoder(data, "label").code(read_table(new)).table[0, 0] == 1234
     assert RowCoder(data, "label").with_decimal(",").code(read_table(new)).table[0, 0] == 1.234
-
-
-def test_thousands_separators_of_the_test_file_only(tmp_path):
-    train = written(tmp_path / "train.csv", {"price": ["5000", "6000", "7000"]})
-    test = written(tmp_path / "test.csv", {"price": ["5,000", "6,500"]})
-    data = load({"csv": str(train), "test": str(test), "label": "label"})
-    assert data.X.ravel().tolist() == [5000, 6000, 7000, 5000, 6500]
-
-
-def test_missing_values_with_a_point_beside_decimal_commas(tmp_path):
-    path = written(tmp_path / "a.csv", {"x": ["1,5", "1.#QNAN", "-1,#IND", "2"]})
-    values = load({"csv": path, "label": "label", "decimal": ",", "missing": "mean"}).table[:, 0]
-    assert values[[0, 3]].tolist() == [1.5, 2] and np.isnan(values[1:3]).all()
-    values, wrong = numbers_of(["1,5", "", "2.5"], ",")
-    assert values[0] == 1.5 and np.isnan(values[1:]).all() and wrong.tolist() == [False, False, True]

@@ -48,15 +48,6 @@ def test_a_data_set_by_name_and_by_number(asked, name):
     assert words in data.notes
 
 
-def test_keys_of_a_table(asked):
-    """A label of the config is asked for as the target."""
-    data = load(
-        {"openml": "31", "label": "checking status", "missing": "mean", "ignore": ["class"], "name": "mine"}
-    )
-    assert asked == [("31", "checking status")] and data.name == "mine"
-    assert data.table_attributes == ("duration", "it's") and data.y.tolist()[:2] == ["<0", "0<=X<200"]
-
-
 def test_no_single_target(monkeypatch):
     answer = Bunch(
         frame=FRAME, target_names=["class", "it's"], details=ABOUT, url="https://www.openml.org/d/31"
@@ -69,9 +60,7 @@ def test_no_single_target(monkeypatch):
 @pytest.mark.parametrize(
     "answer, words",
     [
-        (lambda **keys: json.loads("[" * 100_000), "recursion"),
         (lambda **keys: json.loads("<html>"), "Expecting value"),
-        (lambda **keys: {}["data"], "data"),
         (lambda **keys: (_ for _ in ()).throw(OSError("no\nnetwork")), "no network"),
     ],
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import struct
-import zipfile
 
 import numpy as np
 import pytest
 
 from confml.data.cards import Delimited
-from confml.data.readers import read_delimited, read_idx, read_keel, read_text
+from confml.data.readers import read_delimited, read_idx, read_keel
 from confml.errors import DataError
 
 
@@ -57,12 +56,6 @@ def test_a_header_after_leading_lines(write):
     assert table.lines.tolist() == [4]
 
 
-def test_latin_1_and_byte_order_mark(write):
-    assert read_text(write("a", "caf\xe9".encode("latin-1"))) == "caf\xe9"
-    assert read_text(write("b", "caf\xe9".encode())) == "caf\xe9"
-    assert read_text(write("c", b"\xef\xbb\xbf1,2")) == "1,2"
-
-
 @pytest.mark.parametrize(
     ("text", "line"), [("1,2\n3,4,5\n", "line 2: 3 fields"), ("1,2,3\n", "line 1: expected 2 fields, got 3")]
 )
@@ -102,13 +95,6 @@ def test_keel(write):
     assert nominal == ("Colour",) and label == "Class" and table.lines.tolist() == [8, 9]
     assert table.names == ["Size", "Colour", "Class"]
     assert rows_of(table) == [["1.5", "red", "yes"], ["2", "blue", "no"]]
-
-
-def test_keel_in_a_zip(tmp_path):
-    path = tmp_path / "toy.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("toy.dat", KEEL.replace("@outputs Class\n", ""))
-    assert read_keel(path, member="toy.dat")[2] == "Class"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from confml import Conformal
 from confml.cli import cli
 from confml.data import coding, load, memory
 from confml.data.coding import code_columns
@@ -56,21 +55,10 @@ def test_sparse_columns_are_the_dense_ones(kind, monkeypatch):
     np.testing.assert_array_equal(np.signbit(memory.dense(X)), np.signbit(dense))
 
 
-def test_rows_with_many_missing_categories_are_dense():
-    codes = np.where(np.arange(400) % 2, np.nan, np.arange(400.0))
-    assert not is_sparse(code_columns(codes[:, None], ["c"], [tuple(map(str, range(1500)))])[0])
-
-
 def test_the_checksum_is_that_of_dense_columns(path):
     data = load({"csv": path, "label": "y"})
     assert is_sparse(data.X) and data.X.shape == (3000, LEVELS + 1)
     assert dataclasses.replace(data, X=memory.dense(data.X)).checksum == data.checksum
-
-
-def test_the_columns_are_those_of_scikit_learn(path, frame):
-    data = load({"csv": path, "label": "y"})
-    expected = OneHotEncoder().fit_transform(frame[["shop"]]).toarray()
-    np.testing.assert_array_equal(data.X[:, 1:].toarray(), expected)
 
 
 def _run(path, tmp_path, *methods, steps="[]"):
@@ -139,17 +127,6 @@ def test_standardised_sparse_rows_are_the_dense_ones_without_the_mean_of_sparse_
     np.testing.assert_allclose(
         step.transform(csr_matrix(new)).toarray(), expected.transform(new) + offset, atol=1e-12
     )
-
-
-def test_conformal_takes_sparse_rows_if_its_classifier_does():
-    from scipy.sparse import csr_matrix
-
-    rng = np.random.default_rng(1)
-    X = (rng.random((200, 30)) < 0.1).astype(float)
-    y = (X[:, :3].sum(axis=1) + rng.random(200) > 0.7).astype(int)
-    method = Conformal(LogisticRegression(), random_state=0)
-    expected = method.fit(X, y).predict_p_values(X)
-    np.testing.assert_array_equal(method.fit(csr_matrix(X), y).predict_p_values(csr_matrix(X)), expected)
 
 
 def test_a_method_that_needs_dense_rows_is_refused_before_it_takes_memory(path, tmp_path, monkeypatch):

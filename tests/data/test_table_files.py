@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import csv
-import gzip
 import io
 import itertools
 from pathlib import Path
@@ -17,7 +15,6 @@ from confml.data import load
 from confml.data.csv_text import CsvFormat, text_blocks
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table, table_chunks
-from confml.errors import DataError
 
 TEXT = "a,b,c\n" + "".join(f"{row},{row % 3},x{row % 2}\n" for row in range(25))
 
@@ -79,27 +76,6 @@ def test_chunks_are_the_whole_file(tmp_path, rows):
     assert all(part.names == whole.names and len(part) <= rows for part in parts)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        TEXT.replace("\n", "\r\n"),
-        TEXT.replace(",", ";"),
-        TEXT.replace(",", "\t"),
-        "\ufeff" + TEXT,
-        TEXT.replace("\n", ",\n"),
-        TEXT.rstrip("\n"),
-        gzip.compress(TEXT.encode(), mtime=0),
-        bz2.compress(TEXT.encode()),
-        TEXT.encode("utf-16"),
-        TEXT.replace("x1", '"x\n1"').replace("x\n1", "x1"),
-    ],
-)
-def test_other_writings_of_the_same_table(text):
-    expected = [row.split(",") for row in TEXT.splitlines()]
-    parts = chunks(text, rows=10)
-    assert [parts[0].names, *(row for part in parts for row in rows_of(part))] == expected
-
-
 def test_the_separator_that_finds_the_expected_columns_is_taken():
     text = "a;b,c\n" + "1;2,5\n" * 5
     assert chunks(text)[0].names == ["a;b", "c"]
@@ -121,28 +97,6 @@ def test_the_usual_separator_is_tried_first():
     ]
 
 
-WORDS = "a,b,c\nÄrger,größer,z\n"
-
-
-def test_the_usual_encoding_is_used_unless_another_one_is_named_or_marked():
-    rows = [["Ärger", "größer", "z"]]
-    for encoding in ("latin-1", "cp1252", "utf-16-le"):
-        data = WORDS.encode(encoding)
-        assert rows_of(chunks(data, usual=CsvFormat(encoding))[0]) == rows
-        assert rows_of(chunks(data, encoding=encoding, usual=CsvFormat("utf-8"))[0]) == rows
-    for encoding in ("utf-8", "utf8", "UTF-8-sig"):
-        assert rows_of(chunks(WORDS, usual=CsvFormat(encoding))[0]) == rows
-    assert rows_of(chunks(WORDS.encode("utf-16"), usual=CsvFormat("latin-1"))[0]) == rows
-    assert chunks(TEXT, usual=CsvFormat("latin-1"))[0].names == ["a", "b", "c"]
-
-
-def test_text_in_utf8_is_read_as_such_where_another_encoding_is_usual():
-    for text in (WORDS, TEXT * 5000 + WORDS):
-        rows = rows_of(chunks(text, usual=CsvFormat("cp1252"))[-1])
-        assert rows[-1][:2] == ["Ärger", "größer"]
-    assert rows_of(chunks(WORDS, encoding="latin-1", usual=CsvFormat("latin-1"))[0])[0][0] == "Ã\x84rger"
-
-
 def test_a_stream_is_read_no_further_than_its_chunk_needs():
     class Stream(io.RawIOBase):
         taken = 0
@@ -162,15 +116,6 @@ def test_a_stream_is_read_no_further_than_its_chunk_needs():
     for _ in range(20):
         assert len(next(endless)) == 1000
     assert Stream.taken < 20 * 1000 * 8 + (1 << 18)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3])
-def test_a_field_without_a_name_in_a_later_chunk(rows):
-    parts = chunks("a,b,\n1,2,\n3,4,\n5,6,note\n7,8,\n", rows=rows)
-    assert all({"a", "b"} <= set(part.names) for part in parts)
-    assert [text for part in parts for text in part.fields("b")] == ["2", "4", "6", "8"]
-    with pytest.raises(DataError, match="stream, line 4: 3 fields, expected 2"):
-        chunks("a,b\n1,2\n3,4\n5,6,note\n", rows=2)
 
 
 @pytest.mark.parametrize("drop_first", [False, True])

@@ -83,13 +83,6 @@ import json
 pathlib.Path("results.json").write_text(json.dumps(study(".")))
 """
 
-GUARDED = """
-import json
-
-if __name__ == "__main__":
-    pathlib.Path("results.json").write_text(json.dumps(study(".")))
-"""
-
 # Two runs, predictions and fits at the same time; every thread must have the same results.
 THREADS = """
 import json
@@ -125,11 +118,6 @@ def run_script(folder: Path) -> None:
     _execute_file(folder, USE + KEEP)
 
 
-def run_guarded_script(folder: Path) -> None:
-    """Run a script whose work is under ``if __name__ == "__main__"``."""
-    _execute_file(folder, USE + GUARDED)
-
-
 def run_standard_input(folder: Path) -> None:
     """Run a program that the interpreter reads from standard input, as in ``python < study.py``."""
     _execute(folder, ["-"], (USE + KEEP).encode())
@@ -160,7 +148,6 @@ def run_threads(folder: Path) -> None:
 
 WAYS: dict[str, Callable[[Path], None]] = {
     "script": run_script,
-    "guarded script": run_guarded_script,
     "standard input": run_standard_input,
     "notebook": run_notebook,
     "threads": run_threads,

@@ -11,7 +11,6 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.details import FitDetails
 from confml.plugins.parameters import Parameter
 
 
@@ -109,46 +108,20 @@ class Hostile(Method):
     def do_wait(self):
         time.sleep(float(os.environ.get("HOSTILE_WAIT", "1")))
 
-    @property
-    def fit_metrics_(self):
-        return {"bad": object()} if self.kind == "metrics" else {}
-
-    @property
-    def fit_details_(self):
-        return FitDetails(other={"bad": {1, 2}} if self.kind == "details" else {})
-
     def confident_predict(self, X, rng=None):
         X = self.check_predict_data(X)
         n, c = len(X), len(self.classes_)
         scores = np.full((n, c), 1.0 / c)
-        classes, labels, extra = self.classes_, None, {}
-        if self.kind == "no-views":
-            return {}
-        if self.kind == "not-a-prediction":
-            return {"probability": scores}
+        extra = {}
         if self.kind == "nan":
             scores[3] = np.nan
-        if self.kind == "infinite":
-            scores[3, 0] = np.inf
-        if self.kind == "few-rows":
-            scores = scores[:-1]
         if self.kind == "complex":
             scores = scores + 0.5j
         if self.kind == "masked":
             scores = np.ma.masked_less(scores, 2.0)
-        if self.kind == "sum":
-            scores = scores / 2
-        if self.kind == "outside":
-            scores[:, 0] += 1
-        if self.kind == "class":
-            classes = np.array([*classes[:-1], classes[-1] + 100])
-        if self.kind == "label":
-            labels = np.full(n, classes[-1] + 100)
-        if self.kind == "unsorted":
-            classes = classes[::-1]
         if self.kind == "objects":
             extra = {"thing": np.array([object()] * n)}
-        return {"probability": Prediction(classes, scores, "probability", labels, extra)}
+        return {"probability": Prediction(self.classes_, scores, "probability", None, extra)}
 '''
 
 

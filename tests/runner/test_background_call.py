@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from confml.config import make_config
@@ -25,9 +22,3 @@ def test_a_run_calls_it_where_tasks_run_in_other_processes(engine, calls, tmp_pa
     )
     assert len(state.done) == 1
     assert called == calls * [engine]
-
-
-def test_a_config_with_figures_is_checked_without_matplotlib():
-    code = "import sys; import confml.report.figures; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False"]

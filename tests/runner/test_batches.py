@@ -33,11 +33,6 @@ def test_short_tasks_come_together_and_the_last_ones_are_shared():
     assert sizes[0] == 1 and max(sizes) == 90 and sizes[-1] == 1
 
 
-def test_long_tasks_are_alone():
-    schedule = Schedule([task(number) for number in range(20)])
-    assert drain(Batches(schedule, 2), schedule, 0.2)[0] == [1] * 20
-
-
 def test_tasks_with_limits_and_a_run_that_stops_at_failures_have_batches_of_one():
     schedule = Schedule([task(number, limits=Limits(timeout=3)) for number in range(20)])
     assert drain(Batches(schedule, 1), schedule, 0.0001)[0] == [1] * 20
@@ -57,16 +52,6 @@ def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known()
     assert [method for batch in found for method in batch] == list("abc") * 100
     assert [len(batch) for batch in found[:4]] == [1, 1, 1, 54]
     assert all(sum(seconds[method] for method in batch) <= 0.1 for batch in found)
-
-
-def test_a_method_whose_time_is_not_known_and_one_that_is_slow_end_a_batch():
-    schedule = Schedule([task(number, "aaab"[number % 4]) for number in range(40)])
-    batches = Batches(schedule, 1)
-    batches.took([task(0, "a")], [0.001])
-    assert [one.context.method for one in batches.next()] == ["a", "a", "a"]
-    assert [one.context.method for one in batches.next()] == ["b"]
-    batches.took([task(0, "b")], [3.0])
-    assert [len(batches.next()) for _ in range(4)] == [3, 1, 3, 1]
 
 
 def test_tasks_of_a_lost_batch_come_back_alone():

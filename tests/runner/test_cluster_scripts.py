@@ -88,12 +88,6 @@ def expected(tmp_path_factory):
     return metrics(folder / "out")
 
 
-def test_plain_shell(place, expected):
-    start(place, "sh", SCRIPTS / "shell.sh", 2, "small.yaml", "--out", "the results", JOBS="1")
-    assert metrics(place / "the results") == expected
-    assert {path.name for path in place.glob("*.log")} == {f"confml-{part}.log" for part in (1, 2)}
-
-
 def test_plain_shell_on_several_hosts(place, expected):
     used = place / "hosts"
     variables = {"HOSTS": "node1 node2", "HOSTS_USED": str(used), "JOBS": "1"}
@@ -122,22 +116,6 @@ def test_dask(place, expected):
     start(place, "sh", SCRIPTS / "dask.sh", 1, "small.yaml", "--out", "out")
     assert metrics(place / "out") == expected
     assert not (place / "dask-scheduler.json").exists()
-
-
-@pytest.mark.exhaustive  # `test_dask` runs the same engine
-def test_dask_jobqueue(place, expected):
-    """With a cluster of this machine instead of the classes of dask-jobqueue."""
-    pytest.importorskip("distributed")
-    (place / "dask_jobqueue.py").write_text(
-        "from distributed import LocalCluster\n\n"
-        "class SLURMCluster(LocalCluster):\n"
-        "    def __init__(self, cores, processes, memory, walltime, scheduler_options):\n"
-        "        super().__init__(n_workers=0, threads_per_worker=cores, **scheduler_options)\n"
-    )
-    command = [sys.executable, SCRIPTS / "dask_jobs.py", "small.yaml", "--out", "out", "--jobs", "1"]
-    path = os.pathsep.join([str(place), *(path for path in sys.path if path)])
-    done = start(place, *command, PYTHONPATH=path)
-    assert metrics(place / "out") == expected and "out: 0 fits failed" in done.stdout
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS.iterdir()), ids=lambda path: path.name)

@@ -154,20 +154,12 @@ def test_a_signal_for_another_thread_ends_the_wait(tmp_path):
 
 
 @linux
-def test_a_killed_worker_costs_at_most_a_retry(tmp_path, run):
-    items = [("square", n) for n in range(8)]
-    items.insert(3, ("die-once", str(tmp_path / "mark")))
+def test_a_task_that_kills_its_worker_is_found_and_the_rest_is_done(tmp_path, run):
+    """A killed worker costs at most a retry."""
+    items, mark = [("square", n) for n in range(8)], str(tmp_path / "mark")
+    items[2:2] = [("die", 0), ("die-once", mark), ("die", 1)]
     results = run(JoblibEngine(2, True), items)
-    assert results["die-once", str(tmp_path / "mark")] == str(tmp_path / "mark")
-    assert all(results["square", n] == n * n for n in range(8))
-
-
-@linux
-def test_a_task_that_kills_its_worker_is_found_and_the_rest_is_done(run):
-    items = [("square", n) for n in range(8)]
-    items.insert(2, ("die", 0))
-    items.insert(5, ("die", 1))
-    results = run(JoblibEngine(2, True), items)
+    assert results["die-once", mark] == mark
     assert isinstance(results["die", 0], WorkerLost) and isinstance(results["die", 1], WorkerLost)
     assert all(results["square", n] == n * n for n in range(8))
 
@@ -175,18 +167,13 @@ def test_a_task_that_kills_its_worker_is_found_and_the_rest_is_done(run):
 @linux
 def test_a_time_limit_is_final_and_shows_where_the_item_was(tmp_path, run):
     mark = str(tmp_path / "runs")
-    results = run(JoblibEngine(2, True), [("hang", mark), ("square", 3)], Limits(timeout=1.5))
+    results = run(JoblibEngine(2, True), [("hang", mark), ("die", 0), ("square", 3)], Limits(timeout=1.5))
+    assert isinstance(results["die", 0], WorkerLost)  # a crash is no timeout
     assert isinstance(results["hang", mark], LimitExceeded) and results["square", 3] == 9
     assert "took longer than its limit of 1.5 s" in str(results["hang", mark])
     assert "in work" in results["hang", mark].__notes__[0]
     with open(mark) as file:
         assert file.read() == "once\n"
-
-
-@linux
-def test_a_crash_under_a_time_limit_is_no_timeout(run):
-    (result,) = run(JoblibEngine(1, True), [("die", 0)], Limits(timeout=60)).values()
-    assert isinstance(result, WorkerLost)
 
 
 @linux
@@ -196,10 +183,9 @@ def test_a_memory_limit_holds_for_one_item(run):
     assert isinstance(results["allocate", 400], MemoryError) and results["allocate", 100] == 100 * 10**6
 
 
-@pytest.mark.parametrize("forkserver", STARTS)
-def test_results_that_cannot_be_sent_are_errors_of_their_items(forkserver, run):
+def test_results_that_cannot_be_sent_are_errors_of_their_items(run):
     items = [("unwritable", 6), ("exit", 7), ("square", 3)]
-    results = run(JoblibEngine(1, forkserver), items)
+    results = run(JoblibEngine(1, False), items)
     assert isinstance(results["unwritable", 6], Exception) and "pickle" in str(results["unwritable", 6])
     assert isinstance(results["exit", 7], SystemExit) and results["exit", 7].args == (7,)
     assert results["square", 3] == 9

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 
+import processes
 import pytest
-from processes import confml, start
 from reference.hostile import install
 from runner.stored import stored_keys
 
+import confml
 from confml.runner import store as store_module
 from confml.runner.environment import EnvironmentFault, fault_of, guarded
 from confml.runner.store import Store
@@ -37,16 +38,16 @@ RUN = ("run", "config.yaml", "--out", "out", "--quiet")
 
 def run(folder, *options, text=CONFIG, **more):
     write_config(folder, text)
-    done = confml(*RUN, *options, cwd=folder, **more)
+    done = processes.confml(*RUN, *options, cwd=folder, **more)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
 
 def is_resumed(folder):
     """A run that stopped has left no failures, and completes."""
+    write_config(folder)
     assert not (folder / "out" / "failures").exists()
-    done = run(folder)
-    assert done.returncode == 0, done.stderr
+    confml.run(folder / "config.yaml", out=folder / "out", engine="serial")
     with open(folder / "out" / "metrics.csv", newline="") as file:
         assert len({(row["params"], row["split"]) for row in csv.DictReader(file)}) == 14
 
@@ -71,25 +72,6 @@ def test_no_file_handles_for_workers(tmp_path):
     is_resumed(tmp_path)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-def test_no_file_handles_for_imports(tmp_path):
-    resource = pytest.importorskip("resource")
-    write_config(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "confml", *RUN, "--jobs", "2"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (7, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-        ),
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode == 2 and "many open files" in done.stderr.lower(), (done.returncode, done.stderr)
-    is_resumed(tmp_path)
-
-
 FULL = """\
 import errno, os
 from confml.runner import store
@@ -111,7 +93,7 @@ main(["run", "config.yaml", "--out", "out", "--quiet", "--engine", "serial"])
 def test_a_full_disk(tmp_path):
     write_config(tmp_path)
     (tmp_path / "full.py").write_text(FULL)
-    done = confml(program=tmp_path / "full.py", cwd=tmp_path)
+    done = processes.confml(program=tmp_path / "full.py", cwd=tmp_path)
     assert done.returncode == 2 and "the disk is full; free some space" in one_line(done)
     assert str(tmp_path / "out" / ".run/batches") in done.stderr
     assert len(stored_keys(tmp_path / "out")) >= 2
@@ -131,7 +113,7 @@ def test_a_full_disk_that_a_method_meets(tmp_path):
 def test_a_folder_that_is_removed(tmp_path):
     slow = CONFIG.replace("repeats: 2", "repeats: 300").replace(", {name: knn, tune: {k: [1, 3]}}", "")
     write_config(tmp_path, slow)
-    process = start(*RUN, "--jobs", "2", cwd=tmp_path)
+    process = processes.start(*RUN, "--jobs", "2", cwd=tmp_path)
     last = time.monotonic() + 120
     while not list((tmp_path / "out").glob(".run/batches/*.jsonl")):
         assert process.poll() is None and time.monotonic() < last, process.communicate()
@@ -181,13 +163,6 @@ def test_data_that_do_not_fit_the_memory_limit_are_a_failure_of_the_cell(tmp_pat
     assert fault_of(raised.value) is None
     failure = Failure.of("key", raised.value, Limits(memory=10**9))
     assert failure.error.startswith("needs more memory than its limit of 1 GB")
-
-
-def test_a_fault_crosses_processes():
-    import pickle
-
-    fault = EnvironmentFault("full", where="/there", hint="free some space")
-    assert str(pickle.loads(pickle.dumps(fault))) == str(fault) == "/there: full; free some space"
 
 
 def test_asking_for_the_commit_takes_no_lock_of_the_checkout(monkeypatch):

@@ -144,9 +144,3 @@ def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
     assert done.code == 0, done.text
     assert json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["name"] == "small"
-
-
-@pytest.mark.parametrize("command", ["run", "report"])
-def test_an_empty_name_of_a_folder_is_refused(tmp_path, command):
-    done = invoke(command, config_file(tmp_path), "--out", "")
-    assert done.code == 2 and "the name of a folder is empty" in done.text

@@ -177,16 +177,3 @@ def test_mistakes_in_a_config_are_all_told():
         "online has no folds",
     ):
         assert words in text
-
-
-def test_a_start_that_leaves_nothing_and_missing_values(tmp_path):
-    from confml.runner.plan import load_datasets, make_plan
-
-    config = make_config(CONFIG | {"protocol": {"kind": "online", "start": 150}})
-    with pytest.raises(ConfmlError, match="150 rows, none after start: 150"):
-        make_plan(config, load_datasets(config))
-    (tmp_path / "gaps.csv").write_text("a,b,y\n1,2,0\n,3,1\n2,2,0\n")
-    gaps = {"csv": "gaps.csv", "label": "y", "missing": "mean"}
-    config = make_config(CONFIG | {"datasets": [gaps], "protocol": {"kind": "online"}}, folder=tmp_path)
-    with pytest.raises(ConfmlError, match="missing values, and no training part"):
-        make_plan(config, load_datasets(config))

@@ -10,8 +10,6 @@ import pytest
 
 import confml
 from confml.data import load
-from confml.report.run.stored import open_run
-from confml.report.write import write_report
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.store import Store
 
@@ -73,15 +71,6 @@ def test_a_join_by_line_gives_every_label_after_rows_were_dropped(tmp_path):
     assert frame["id.split"].tolist() == [row["id.split"] for row in rows]
 
 
-def test_reports_from_stored_cells_need_no_data(tmp_path):
-    write_file(tmp_path / "train.csv", 60, 0, "n")
-    confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
-    before = regions(tmp_path / "out")
-    (tmp_path / "train.csv").unlink()
-    write_report(open_run(tmp_path / "out"), tmp_path / "out")
-    assert regions(tmp_path / "out") == before and "line" in before[0]
-
-
 def test_lines_of_a_test_part_are_those_of_the_test_file(tmp_path):
     write_file(tmp_path / "train.csv", 40, 0, "train")
     test = by_line(write_file(tmp_path / "test.csv", 30, 1, "test"))
@@ -98,17 +87,6 @@ def test_lines_of_a_test_part_are_those_of_the_test_file(tmp_path):
     rows = regions(pooled.folder)
     assert {row["part"] for row in rows} == {"train", "test"}
     assert all(files[row["part"]][int(row["line"])][2] == row["number"] for row in rows)
-
-
-def test_an_identifier_with_the_name_of_another_column_is_renamed():
-    origins = RowOrigins(np.array([2, 4]), np.array([["a", "b"], ["c", "d"]]), ("row", "name"))
-    found = origins.columns(np.array([1]), "r0", ["confidence"])
-    assert {name: values.tolist() for name, values in found.items()} == {
-        "line": [4],
-        "id.row": ["c"],
-        "name": ["d"],
-    }
-    assert list(origins.columns(np.array([0]), "r0", ["name"])) == ["line", "id.row", "id.name"]
 
 
 def test_data_without_a_file_have_no_lines(tmp_path):

@@ -9,7 +9,6 @@ import pytest
 
 from confml.runner import progress as module
 from confml.runner.progress import BarProgress, LogProgress, Progress
-from confml.terminal import StatusLine
 
 
 def cell(dataset, method="knn"):
@@ -79,20 +78,3 @@ def test_a_bar_fits_its_terminal(width, monkeypatch):
     assert max(map(len, lines)) <= width
     assert any("432/750 fits" in line and "1234/1950" in line for line in lines)
     assert any("a-long-name" in line for line in lines)
-
-
-def test_a_status_is_one_line_of_a_terminal(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    log = StatusLine(seconds=0.0)
-    log("drawing 1 of 2 figures")
-    log.clear()
-    assert stream.getvalue() == "drawing 1 of 2 figures\n"
-    StatusLine()("drawing 2 of 2 figures")  # not after so short a time
-    assert stream.getvalue().count("\n") == 1
-    stream.isatty = lambda: True
-    monkeypatch.setenv("COLUMNS", "20")
-    terminal = StatusLine()
-    terminal("drawing 1 of 2 figures of many")
-    terminal.clear()
-    assert stream.getvalue().endswith("\r\x1b[Kdrawing 1 of 2 figu\r\x1b[K")

@@ -44,7 +44,6 @@ METHODS = [
     "  - {name: knn, tune: {k: [1, 5, 9]}}",
     "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, sweep: {max_depth: [1, 3]}}",
 ]
-TABLES = ("metrics.csv", "summary.csv", "tables/tuning.csv")
 
 
 def write_config(folder, methods=METHODS, text=CONFIG, figures="[]"):
@@ -62,8 +61,11 @@ def run(config, out, *more, code=0):
 
 def quick(config, out, *more, code=0):
     """`run` in this process, for tests whose subject is not the workers."""
+    return command("run", config, "--out", out, "--engine", "serial", *more, code=code)
+
+
+def command(*arguments, code=0):
     errors, printed = io.StringIO(), io.StringIO()
-    arguments = ["run", config, "--out", out, "--engine", "serial", *more]
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(printed):
         with pytest.raises(SystemExit) as ended:
             main(list(map(str, arguments)))
@@ -159,23 +161,7 @@ def test_killed_half_way_and_taken_up_again(reference, tmp_path):
     assert read_manifest(tmp_path / "out")["resumed"] and not read_manifest(reference)["resumed"]
 
 
-def test_interrupted_run_says_how_to_go_on(tmp_path):
-    slow = (
-        "  - {name: sklearn.ensemble.RandomForestClassifier, sweep: {n_estimators: [3000, 3001, 3002, 3003]}}"
-    )
-    config = write_config(tmp_path, ["  - {name: knn, k: 1}", slow])
-    process = start("run", config, "--out", tmp_path / "out", "--jobs", "2", new_session=True)
-    while not stored_keys(tmp_path / "out"):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    words = process.communicate(timeout=60)[1].decode()
-    assert process.returncode == 130
-    assert "run the same command again to go on" in words and "Traceback" not in words
-    assert stored_keys(tmp_path / "out")
-
-
-def test_more_repeats_keep_the_finished_cells(tmp_path):
+def test_more_repeats_and_other_levels_keep_the_finished_cells(tmp_path):
     config = write_config(tmp_path, METHODS[:1])
     quick(config, tmp_path / "out")
     first, rows = stored_keys(tmp_path / "out"), metrics(tmp_path / "out")
@@ -183,23 +169,17 @@ def test_more_repeats_keep_the_finished_cells(tmp_path):
     again = stored_keys(tmp_path / "out")
     assert set(first) < set(again) and len(set(again)) == len(again) == len(first) * 3 // 2
     assert [row for row in metrics(tmp_path / "out") if row["split"] != "r2"] == rows
-
-
-def test_other_levels_recompute_nothing(tmp_path):
-    config = write_config(tmp_path, METHODS[:1])
-    quick(config, tmp_path / "out")
-    first = stored_keys(tmp_path / "out")
-    quick(config, tmp_path / "out", "--set", "levels=[0.1]")
-    assert stored_keys(tmp_path / "out") == first
+    quick(config, tmp_path / "out", "--set", "protocol.repeats=3", "--set", "levels=[0.1]")
+    assert stored_keys(tmp_path / "out") == again
     assert {row["level"] for row in metrics(tmp_path / "out") if row["metric"] == "coverage"} == {"0.1"}
 
 
-def test_report_needs_neither_data_nor_computing(reference, tmp_path):
+def test_report_needs_neither_data_nor_computing(reference, tmp_path, monkeypatch):
     shutil.copytree(reference, tmp_path / "out")
     for path in [*(tmp_path / "out").rglob("*.csv"), *(tmp_path / "out").rglob("*.svg")]:
         path.unlink()
-    done = confml("report", tmp_path / "out", "--quiet", env={**os.environ, "CONFML_DATA": "/nowhere"})
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("CONFML_DATA", "/nowhere")
+    command("report", tmp_path / "out", "--quiet")
     assert tables(tmp_path / "out") == tables(reference)
     figures = sorted(path.relative_to(reference) for path in reference.rglob("*.svg"))
     assert figures
@@ -228,9 +208,7 @@ def test_a_failing_cell_harms_no_other(tmp_path):
     retried = quick(config, tmp_path / "out", "--retry-failed", code=1)
     assert "4 fits to compute" in retried.stderr
 
-    shown = confml("status", tmp_path / "out", "--json")
-    assert shown.returncode == 0
-    status = json.loads(shown.stdout)
+    status = json.loads(command("status", tmp_path / "out", "--json").stdout)
     assert (status["cells"], status["done"], status["failed"], status["left"]) == (12, 8, 4, 0)
 
 
@@ -281,59 +259,40 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     content = lines.read_bytes().split(b"\n")
     damaged = [b"{", content[2].replace(b'"train_rows": ', b'"train_rows": 1'), *content[3:]]
     lines.write_bytes(b"\n".join([content[0], *damaged]))
-    done = run(config, tmp_path / "out", "--jobs", "1")
+    done = quick(config, tmp_path / "out")
     assert "6 of 8 fits are done already" in done.stderr
     assert tables(tmp_path / "out") == whole
 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_shards_make_the_whole(reference, tmp_path, monkeypatch, large):
-    """In a large run only the shard that finishes last writes the report."""
-    if large:
-        monkeypatch.setattr("confml.commands.run.LARGE", 7)
-    config = write_config(tmp_path)
-    for shard in ("1/3", "3/3"):
-        said = quick(config, tmp_path / "out", "--shard", shard).stderr
-        assert (tmp_path / "out" / "metrics.csv").exists() is not large
-        assert ("fits of other shards are not finished; the shard that finishes last" in said) is large
-    quick(config, tmp_path / "out", "--shard", "2/3")
-    assert tables(tmp_path / "out") == tables(reference)
-
-
-@pytest.mark.parametrize("large", [False, True])
-def test_the_json_of_shards(reference, tmp_path, monkeypatch, large):
-    """An unfinished shard prints the summary of the cells that are done, or only numbers in a large run."""
+    """In a large run only the shard that finishes last writes the report; the others print numbers."""
     if large:
         monkeypatch.setattr("confml.commands.run.LARGE", 7)
     config, out, done = write_config(tmp_path), tmp_path / "out", 0
     whole = json.loads((reference / "summary.json").read_text())
     for shard in ("1/3", "3/3", "2/3"):
-        printed = json.loads(quick(config, out, "--shard", shard, "--json").stdout)
+        ran = quick(config, out, "--shard", shard, "--json")
+        printed, last = json.loads(ran.stdout), shard == "2/3"
         cells = printed["cells"]
         assert cells["planned"] == whole["cells"]["planned"] and cells["failed"] == 0
-        assert done < cells["done"] and (cells["done"] == cells["planned"]) is (shard == "2/3")
+        assert done < cells["done"] and (cells["done"] == cells["planned"]) is last
         done = cells["done"]
-        if large and shard != "2/3":
+        assert (out / "metrics.csv").exists() is (last or not large)
+        message = "fits of other shards are not finished; the shard that finishes last"
+        assert (message in ran.stderr) is (large and not last)
+        if large and not last:
             assert printed == {"name": whole["name"], "cells": cells}
         else:
             assert printed == json.loads((out / "summary.json").read_text())
-    assert printed == whole
-
-
-def test_two_runs_in_one_folder_at_once(reference, tmp_path):
-    config = write_config(tmp_path)
-    processes = [start("run", config, "--out", tmp_path / "out", "--jobs", "1") for _ in range(2)]
-    for process in processes:
-        words = process.communicate(timeout=300)[1]
-        assert process.returncode == 0, words
-    assert tables(tmp_path / "out") == tables(reference)
+    assert printed == whole and tables(out) == tables(reference)
 
 
 def test_plan_computes_nothing(tmp_path):
     config = write_config(tmp_path)
-    done = confml("run", "--dry-run", config, "--out", tmp_path / "out", "--json")
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["cells"]
+    rows = json.loads(command("run", "--dry-run", config, "--out", tmp_path / "out", "--json").stdout)[
+        "cells"
+    ]
     assert sum(row["cells"] for row in rows) == 20 and all(row["left"] == row["cells"] for row in rows)
     assert {row["inner_fits"] for row in rows if row["method"] == "knn"} == {9}
     assert not (tmp_path / "out").exists()
@@ -341,9 +300,8 @@ def test_plan_computes_nothing(tmp_path):
 
 def test_no_write_permission(tmp_path):
     (tmp_path / "file").write_text("")
-    done = confml("run", write_config(tmp_path), "--out", tmp_path / "file" / "out")
-    assert done.returncode == 2 and "cannot write results there" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = quick(write_config(tmp_path), tmp_path / "file" / "out", code=2)
+    assert "cannot write results there" in done.stderr
 
 
 def test_paths_are_not_machine_bound(reference):
@@ -386,63 +344,9 @@ def test_warnings_that_differ_by_their_numbers_are_one_line(tmp_path, monkeypatc
     assert len(lines) == 1 and not lines[0].startswith("warning in 1 of")
 
 
-def test_a_file_that_earlier_work_left_open_is_no_warning_of_a_task(tmp_path, monkeypatch):
-    def divided(*args):
-        open(__file__, "rb").read()  # noqa: SIM115
-        return split_rows(*args)
-
-    monkeypatch.setattr(split_data, "split_rows", divided)
-    done = quick(write_config(tmp_path, METHODS[:1]), tmp_path / "out")
-    assert "ResourceWarning" not in done.stderr and "warning in" not in done.stderr
-
-
 def test_inner_folds_that_the_data_cannot_give_are_said_before_anything_runs(tmp_path):
-    done = run(write_config(tmp_path), tmp_path / "out", "--set", "protocol.inner-folds=1000", code=2)
+    done = quick(write_config(tmp_path), tmp_path / "out", "--set", "protocol.inner-folds=1000", code=2)
     assert "too few for 1000 folds" in done.stderr and not (tmp_path / "out").exists()
-
-
-MANY = """\
-name: many
-datasets: [wine-sklearn]
-methods:
-  - naive-bayes
-  - {name: knn, tune: {k: [1, 3]}}
-protocol: {kind: holdout, test-size: 0.3, repeats: 6, inner-folds: 2}
-figures: []
-"""
-
-
-def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
-    divided = []
-
-    def counted(data, protocol, split, seed):
-        divided.append(split.repeat)
-        return split_rows(data, protocol, split, seed)
-
-    monkeypatch.setattr(split_data, "split_rows", counted)
-    quick(write_config(tmp_path, text=MANY.replace("tune: {k: [1, 3]}", "k: 3")), tmp_path / "out")
-    assert divided == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_killed_run_of_many_cells_goes_on(tmp_path):
-    many = (
-        MANY.replace("tune: {k: [1, 3]}", "k: 1").replace("repeats: 6", "repeats: 120") + "baseline: false\n"
-    )
-    config = write_config(tmp_path, text=many)
-    process = start(*("run", config, "--out", tmp_path / "out", "--quiet", "--jobs", "2"), new_session=True)
-    limit = time.monotonic() + 120
-    while len(stored_keys(tmp_path / "out")) < 20:
-        assert process.poll() is None and time.monotonic() < limit
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = stored_keys(tmp_path / "out")
-    status = json.loads(confml("status", tmp_path / "out", "--json").stdout)
-    assert 0 < status["done"] < 240
-    run(config, tmp_path / "out", "--quiet", "--jobs", "2")
-    keys = stored_keys(tmp_path / "out")
-    assert set(kept) < set(keys) and len(set(keys)) == len(keys) == 240
-    assert len({(row["method"], row["split"]) for row in metrics(tmp_path / "out")}) == 240
 
 
 def states(out):
@@ -451,40 +355,23 @@ def states(out):
 
 def test_a_run_with_nothing_to_do_changes_nothing_and_prints_the_same(tmp_path):
     config, out = write_config(tmp_path, METHODS[:2]), tmp_path / "out"
-    first = run(config, out, "--jobs", "1")
+    first = quick(config, out)
     before = states(out)
-    again = run(config, out, "--jobs", "1")
+    again = quick(config, out)
     assert states(out) == before
     assert again.stdout == first.stdout
-    assert json.loads(run(config, out, "--json").stdout) == json.loads((out / "summary.json").read_text())
+    assert json.loads(quick(config, out, "--json").stdout) == json.loads((out / "summary.json").read_text())
 
 
-@pytest.mark.parametrize("change", ["edited", "removed", "more levels", "a figure"])
-def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path, change):
+def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path):
     config, out = write_config(tmp_path, METHODS[1:2]), tmp_path / "out"
     quick(config, out)
     expected = tables(out)
-    more = []
-    if change == "edited":
-        (out / "summary.csv").write_text("mine\n")
-    elif change == "removed":
-        (out / ".run/notes.txt").unlink()
-    elif change == "more levels":
-        more = ["--set", "levels=[0.05, 0.2, 0.3]"]
-    else:
-        more = ["--set", "figures=[coverage-by-level]"]
-    quick(config, out, *more)
-    assert (out / ".run/notes.txt").exists()
-    if change == "a figure":
-        assert list(out.rglob("coverage-by-level*.svg"))
-    assert (tables(out) == expected) is (change != "more levels")
-
-
-def test_a_folder_that_was_removed_is_computed_again_by_the_same_process(tmp_path):
-    """The tasks of a run do not look for what an earlier run of their process had stored."""
-    config, out = write_config(tmp_path, METHODS[1:2]), tmp_path / "out"
-    quick(config, out)
-    expected = tables(out)
+    (out / "summary.csv").write_text("mine\n")
+    (out / ".run/notes.txt").unlink()
+    quick(config, out, "--set", "figures=[coverage-by-level]")
+    assert (out / ".run/notes.txt").exists() and list(out.rglob("coverage-by-level*.svg"))
+    assert tables(out) == expected
     shutil.rmtree(out)
-    quick(config, out)
+    quick(config, out)  # its tasks do not look for what an earlier run of their process had stored
     assert tables(out) == expected

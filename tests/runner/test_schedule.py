@@ -38,10 +38,6 @@ def test_tasks_wait_for_what_they_need():
     assert schedule.next_task().identity == "final"
 
 
-def test_needs_outside_of_the_tasks_are_met_already():
-    assert drain(Schedule([task("final", "stored-before")])) == ["final"]
-
-
 def test_a_failure_ends_what_waits_for_it_and_is_told_once():
     schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
     told = []
@@ -50,12 +46,6 @@ def test_a_failure_ends_what_waits_for_it_and_is_told_once():
         told += schedule.finish(one, Outcome(failed=failed))
     assert [failure.error for failure in told] == ["i1 broke"]
     assert len(schedule) == 0
-
-
-def test_a_join_goes_on_for_the_cells_that_did_not_fail():
-    schedule = Schedule([task("block", cells="ab"), task("join", "block", cells="ab")])
-    schedule.finish(schedule.next_task(), Outcome(failed=(Failure("a", "broke", ""),)))
-    assert schedule.next_task().identity == "join"
 
 
 def test_the_other_inner_folds_of_a_failed_cell_are_not_run():

@@ -57,16 +57,6 @@ def test_rows_of_a_larger_data_set(kind, stratify):
         assert (len(train), len(test)) == (len(other), len(rest))  # a data set that is not larger is whole
 
 
-def test_folds_partition_the_data():
-    rules = protocol("k-fold", repeats=2)
-    rows = rows_of(data_of(Y), rules)
-    for repeat in range(2):
-        tests = [test for _, test in rows[5 * repeat : 5 * repeat + 5]]
-        assert sorted(np.concatenate(tests)) == list(range(len(Y)))
-        assert all(np.bincount(Y[test]).tolist() == [10, 6, 4] for test in tests)
-    assert [split.name for split in outer_splits(rules, data_of(Y))][4:6] == ["r0-f4", "r1-f0"]
-
-
 @pytest.mark.parametrize("stratify", [True, False])
 @pytest.mark.parametrize("groups", [None, np.arange(41) % 9])
 @pytest.mark.parametrize("kind", ["holdout", "k-fold", "leave-one-out", "online"])
@@ -121,18 +111,6 @@ def test_more_repeats_keep_the_earlier_ones(kind):
     assert len(firsts) == len(many)  # repeats differ
 
 
-def test_splits_differ_by_seed_and_data():
-    one = rows_of(data_of(Y), protocol())[0][1].tolist()
-    assert one == rows_of(data_of(Y), protocol())[0][1].tolist()
-    assert one != rows_of(data_of(Y), protocol(), seed=2)[0][1].tolist()
-    assert one != rows_of(data_of(Y, shift=0.5), protocol())[0][1].tolist()
-
-
-def test_stratified_holdout_keeps_the_shares():
-    train, test = rows_of(data_of(Y), protocol(test_size=0.2))[0]
-    assert np.bincount(Y[test]).tolist() == [10, 6, 4]
-
-
 def test_a_class_with_one_row_goes_to_training():
     y = np.append(Y, 3)
     train, test = rows_of(data_of(y), protocol())[0]
@@ -184,15 +162,6 @@ def test_fixed_split_is_the_providers():
 def test_what_cannot_be_split_is_said(y, groups, rules, words):
     with pytest.raises(ConfigError, match=words):
         rows_of(data_of(y, groups), rules)
-
-
-def test_too_few_groups_for_inner_folds_name_the_key():
-    groups = np.arange(100) % 4
-    rules = protocol("k-fold", inner_folds=5)
-    with pytest.raises(ConfigError) as error:
-        inner_folds(data_of(Y, groups), np.arange(100), rules, Split("k-fold", fold=0), 1)
-    assert "has 4 groups, too few for 5 folds (protocol.inner-folds)" in str(error.value)
-    assert error.value.hint == "set protocol.inner-folds to at most 4"
 
 
 DAYS = (

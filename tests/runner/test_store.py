@@ -1,12 +1,10 @@
 """The store: records are whole or absent."""
 
-import hashlib
 import os
 
 import numpy as np
 import pytest
 
-from confml.errors import ConfmlError
 from confml.runner import store as module
 from confml.runner.store import Store
 
@@ -83,13 +81,6 @@ def test_a_long_cell_is_stored_at_once(tmp_path, monkeypatch):
     assert Store(tmp_path).keys("cells") == {"a", "b", "c"}
 
 
-def test_files_are_flushed_to_the_disk(tmp_path, monkeypatch):
-    flushed = []
-    monkeypatch.setattr(os, "fsync", lambda number: flushed.append(os.fstat(number).st_size))
-    lines, arrays = written(tmp_path, "a")
-    assert flushed == [arrays.stat().st_size, lines.stat().st_size]
-
-
 def test_no_record_until_its_line_is_there(tmp_path):
     """The arrays are written first: a process killed between the two leaves no record."""
     lines, _ = written(tmp_path, "a")
@@ -139,28 +130,9 @@ def test_a_record_is_not_read_under_another_key(tmp_path):
     assert other_lines.exists() and Store(tmp_path).keys("cells") == set()
 
 
-def test_batches_of_another_version_are_ignored(tmp_path):
-    lines, _ = written(tmp_path, "a")
-    _, *records = lines.read_bytes().split(b"\n")
-    text = b'{"version": 0, "arrays": null}'
-    lines.write_bytes(b"\n".join([hashlib.sha256(text).hexdigest().encode() + b" " + text, *records]))
-    assert Store(tmp_path).keys("cells") == set()
-
-
-def test_no_temporary_files_stay(tmp_path):
-    written(tmp_path, *"abc")
-    assert all(not name.startswith(".") for name in os.listdir(tmp_path / ".run/batches"))
-
-
 def test_objects_are_refused_rather_than_pickled(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(ValueError, match="array a holds objects"):
         store.write("cells", "k", {}, {"a": np.array([object()])})
     store.sync()
     assert Store(tmp_path).keys("cells") == set()
-
-
-def test_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ConfmlError, match="cannot write results there.*--out"):
-        Store(tmp_path / "file" / "run").make()

@@ -11,11 +11,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from report.report_cases import entry, make_config, make_run, result_of
 
-import confml
-from confml.cli import cli, main
+from confml.cli import main
 from confml.config.warnings import WARNINGS
 from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
@@ -29,7 +27,7 @@ from confml.report.tables.notes import result_warnings
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 from confml.runner.plan import load_datasets, make_plan
-from confml.runner.warnings import audits, needs_scaling, run_warnings
+from confml.runner.warnings import audits, run_warnings
 from confml.runs import load_settings
 
 ROWS = 60
@@ -75,47 +73,6 @@ def scaled(rows, factor: float):
     return [[*row[:3], f"{factor * float(row[3]):.6f}"] for row in rows]
 
 
-def test_the_audit_is_stored_and_on_the_page(tmp_path):
-    rows = [*rows_of(), *rows_of(5)]
-    data = {"name": "d", "csv": write(tmp_path / "d.csv", [[*row, "7"] for row in rows], "y,u,v,w,same")}
-    given = {
-        "name": "w",
-        "datasets": [data | {"label": "y"}, "iris"],
-        "methods": ["naive-bayes"],
-        "protocol": {"kind": "k-fold", "folds": 3},
-    }
-    confml.run(given, out=tmp_path / "run", engine="serial")
-    one, iris = json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["datasets"]
-    assert (one["name"], one["audited_rows"]) == ("d", 65)
-    # Every finding is stored, also those that are no warnings of a run.
-    assert {found["code"] for found in one["audit"]} == {"duplicate-rows", "constant-columns"}
-    assert "5 rows of 65 repeat an earlier row" in one["audit"][0]["sentence"]
-    assert [found["code"] for found in iris["audit"]] == ["duplicate-rows"]
-    page = (tmp_path / "run" / "report.html").read_text()
-    assert "has the same value in every training row" in page
-
-
-def test_a_manifest_without_audit_or_with_a_wrong_one(tmp_path):
-    given = {
-        "name": "w",
-        "datasets": ["iris"],
-        "methods": ["naive-bayes"],
-        "protocol": {"kind": "k-fold", "folds": 3},
-    }
-    confml.run(given, out=tmp_path, engine="serial")
-    path = tmp_path / ".run/manifest.json"
-    manifest = json.loads(path.read_text())
-    info = manifest["datasets"][0]
-    del info["audit"], info["audited_rows"]
-    path.write_text(json.dumps(manifest))
-    write_report(open_run(tmp_path), tmp_path)
-    assert "Audit:" not in (tmp_path / "report.html").read_text()
-    info["audit"] = [{"code": "x"}]
-    path.write_text(json.dumps(manifest))
-    with pytest.raises(ConfmlError, match=r"datasets\.0\.audit"):
-        open_run(tmp_path)
-
-
 def test_a_clean_config_has_no_warning(tmp_path):
     assert warned(tmp_path, rows_of()) == {}
     assert warned(tmp_path, rows_of(), test=rows_of(30, seed=1)) == {}
@@ -136,11 +93,6 @@ def test_unscaled_features_with_a_method_of_distances(tmp_path):
     assert warned(tmp_path, rows, methods=["naive-bayes", "sklearn.tree.DecisionTreeClassifier"]) == {}
     assert list(warned(tmp_path, rows, methods=["sklearn.svm.SVC"])) == ["unscaled-features"]
     assert warned(tmp_path, scaled(rows_of(), 3)) == {}
-
-
-def test_methods_that_need_scaling():
-    assert needs_scaling("knn") and needs_scaling("linear-svm") and needs_scaling("SVC")
-    assert not needs_scaling("naive-bayes") and not needs_scaling("sklearn.ensemble.RandomForestClassifier")
 
 
 def test_an_identifier_among_the_features(tmp_path):
@@ -166,22 +118,10 @@ def test_properties_are_no_identifiers_of_subjects(tmp_path, name):
     assert warned(tmp_path, rows, f"y,u,v,w,{name}", steps=["standardise"]) == {}
 
 
-@pytest.mark.parametrize("values", ["1", "1.5", "i % 2"])
-def test_constants_fractions_and_two_groups_are_no_identifiers_of_subjects(tmp_path, values):
-    rows = [[*row, str(eval(values, {"i": i}))] for i, row in enumerate(rows_of())]
-    assert "repeated-identifier" not in warned(tmp_path, rows, "y,u,v,w,group", steps=["standardise"])
-
-
 def test_few_kinds_in_many_rows_are_no_identifiers_of_subjects():
     kinds = np.arange(1200) % 7
     assert not names_subjects("PERSON", kinds.astype(float), True)
     assert names_subjects("PERSON", kinds[:300].astype(float), True)
-
-
-def test_a_feature_that_gives_the_label_away(tmp_path):
-    rows = [[*row, {"a": "0", "b": "2"}[row[0]]] for row in rows_of()]
-    found = warned(tmp_path, rows, "y,u,v,w,code")
-    assert list(found) == ["gives-label-away"] and "ignore:" in found["gives-label-away"]
 
 
 # ---- rows
@@ -203,37 +143,6 @@ def test_duplicate_rows_of_one_group_are_never_divided(tmp_path):
     assert warned(tmp_path, [*rows, *rows[:7]], header, dataset=groups) == {}
     other = [*rows, *([*row[:-1], "another"] for row in rows[:7])]
     assert list(warned(tmp_path, other, header, dataset=groups)) == ["duplicate-rows"]
-
-
-def test_test_rows_among_the_training_rows(tmp_path):
-    rows = rows_of()
-    found = warned(tmp_path, rows, test=[*rows_of(20, seed=1), *rows[:5]])
-    assert list(found) == ["rows-in-train-and-test"]
-    assert "5 rows of 25 test rows are training rows too" in found["rows-in-train-and-test"]
-    found = warned(tmp_path, rows, test=rows[:20])
-    assert list(found) == ["test-rows-in-training-file"]
-    assert "all 20 test rows are training rows" in found["test-rows-in-training-file"]
-
-
-def test_parts_that_are_pooled_are_audited_as_one(tmp_path):
-    rows = rows_of()
-    found = warned(tmp_path, rows, test=rows[:20])
-    assert "duplicate-rows" not in found
-    dataset = {"test": write(tmp_path / "t.csv", rows[:20])}
-    assert list(warned(tmp_path, rows, dataset=dataset)) == ["duplicate-rows"]
-
-
-def test_a_file_that_holds_its_rows_twice(tmp_path):
-    rows = rows_of()
-    found = warned(tmp_path, [*rows, *rows])
-    assert list(found) == ["doubled-file"] and "keep each row once" in found["doubled-file"]
-
-
-def test_labels_that_look_alike(tmp_path):
-    rows = [["Yes", *row[1:]] if i % 4 == 0 else row for i, row in enumerate(rows_of(classes="ny"))]
-    rows = [["yes", *row[1:]] if row[0] == "y" else row for row in rows]
-    found = warned(tmp_path, rows)
-    assert list(found) == ["alike-labels"] and "'Yes', 'yes'" in found["alike-labels"]
 
 
 # ---- parameters
@@ -264,18 +173,6 @@ def test_k_that_is_not_smaller_than_the_training_rows(tmp_path, method, sentence
     found = warned(tmp_path, rows_of(), methods=[method])
     assert list(found) == ["k-too-large"]
     assert sentence in found["k-too-large"] and "choose k below" in found["k-too-large"]
-
-
-def test_no_k_is_below_a_class_of_one_training_row(tmp_path):
-    """The warning said "1 training rows" and "choose k below 1"."""
-    rows = [*rows_of(), ["c", "1", "2", "3"], ["c", "4", "5", "6"]]
-    found = warned(tmp_path, rows, methods=[{"name": "tcm-nn", "k": 1}])["k-too-large"]
-    assert "class c (1 training row)" in found and "merge the class with another" in found
-
-
-def test_k_that_is_smaller_than_the_training_rows(tmp_path):
-    methods = [{"name": "knn", "k": 39}, {"name": "tcm-nn", "sweep": {"k": [1, 19]}}]
-    assert warned(tmp_path, rows_of(), methods=methods) == {}
 
 
 def test_votes_that_cannot_reach_a_threshold(tmp_path):
@@ -348,12 +245,6 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
     assert "for class b, 1/6" in found[0].text and "counted among 5 calibration rows" in found[0].text
 
 
-def test_silenced_codes_are_left_out_of_a_report(tmp_path):
-    truth = ["a"] * 4 + ["b"] * 2
-    write_report(run_by_hand(["a"] * 6, truth, silence=("constant-predictions",)), tmp_path)
-    assert (tmp_path / ".run/notes.txt").read_text() == ""
-
-
 # ---- a whole run
 
 
@@ -406,22 +297,6 @@ def test_silenced_warnings_are_not_told(tmp_path):
     assert not any(f"[{code}]" in ran.err + ran.out for code in codes)
     with pytest.raises(ConfmlError, match="duplicate-rows"):  # the nearest known code
         load_settings(config, ["silence=[duplicate-row]"])
-
-
-def test_a_run_without_a_problem_has_no_warning(tmp_path):
-    fewer = "--set", "protocol.repeats=1", "--set", "figures=[]"
-    fewer += "--set", "silence=[end-of-grid, class-coverage]"  # of the results
-    ran = command("run", "quickstart", "--out", tmp_path / "out", "--engine", "serial", *fewer)
-    (note,) = (tmp_path / "out" / ".run/notes.txt").read_text().splitlines()  # of the step of this config
-    assert "warning" not in ran.err and ran.out.count("note:") == 1
-    assert note.startswith("tcm-nn: the bound of its p-values is approximate")
-
-
-def test_describe_lists_and_explains_the_codes():
-    listed = CliRunner().invoke(cli, ["describe", "--type", "warning"])
-    assert listed.output.split() == list(WARNINGS)
-    told = CliRunner().invoke(cli, ["describe", "unscaled-features"])
-    assert told.exit_code == 0 and "very different ranges" in told.output
 
 
 # ---- large data
