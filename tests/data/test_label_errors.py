@@ -22,9 +22,14 @@ def with_errors(name):
     return dataclasses.replace(data, y=y), y != data.y
 
 
-def test_injected_errors_are_ranked_first():
+@pytest.fixture(scope="module")
+def evidence():
+    return label_evidence(with_errors("wine-sklearn")[0])
+
+
+def test_injected_errors_are_ranked_first(evidence):
     data, wrong = with_errors("wine-sklearn")
-    found = label_evidence(data)
+    found = evidence
     score = np.empty(len(data))
     score[found.rows] = -found.p_label
     assert average_precision_score(wrong, score) > 0.97
@@ -43,14 +48,8 @@ def test_few_rows():
         label_evidence(few)
 
 
-def test_command_lists_lines_and_labels(tmp_path, monkeypatch):
-    kept: list = []  # both command lines have the same data
-
-    def once(data):
-        kept[:] = kept or [label_evidence(data)]
-        return kept[0]
-
-    monkeypatch.setattr(label_errors, "label_evidence", once)
+def test_command_lists_lines_and_labels(tmp_path, monkeypatch, evidence):
+    monkeypatch.setattr(label_errors, "label_evidence", lambda data: evidence)  # of the same rows
     data, wrong = with_errors("wine-sklearn")
     path = tmp_path / "wine.csv"
     data.to_frame().to_csv(path, index=False)

@@ -44,7 +44,7 @@ CONFIG = {
 
 
 def one_run(folder):
-    finished = confml.run(CONFIG, out=folder, jobs=2)
+    finished = confml.run(CONFIG, out=folder, jobs=1)
     assert finished.failures.empty, finished.failures
     opened = confml.load_run(folder)
     assert opened.metrics.equals(finished.metrics) and len(opened.metrics)

@@ -76,7 +76,6 @@ def no_semaphores_left():
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fork server is used on Linux only")
-STARTS = [pytest.param(True, marks=linux, id="forkserver"), pytest.param(False, id="joblib")]
 
 
 def start_of(name, forkserver):
@@ -101,20 +100,19 @@ from confml.runner.engines import JoblibEngine
 from confml.runner.run import _modules
 
 if __name__ == "__main__":
-    engine, items = JoblibEngine(1, {forkserver}), iter(["sklearn.svm", "sklearn.cluster"])
+    engine, items = JoblibEngine(1, True), iter(["sklearn.svm", "sklearn.cluster"])
     engine.start(_modules([], [KernelSVM]), pathlib.Path("."), 1)
     print(*engine.run(lambda: next(items, None), imported))
 """
 
 
-@pytest.mark.parametrize("forkserver", STARTS)
-def test_workers_begin_with_the_modules_that_fits_import(tmp_path, forkserver):
+@linux
+def test_workers_begin_with_the_modules_that_fits_import(tmp_path):
     (tmp_path / "asked.py").write_text("import sys\ndef imported(name): return name in sys.modules\n")
-    (tmp_path / "study.py").write_text(IMPORTED.format(forkserver=forkserver))
+    (tmp_path / "study.py").write_text(IMPORTED)
     folder = tmp_path / "working"
     folder.mkdir()
-    if forkserver:
-        (folder / "random.py").write_text("raise SystemExit('the working folder is searched')\n")
+    (folder / "random.py").write_text("raise SystemExit('the working folder is searched')\n")
     command = [sys.executable, "../study.py"]
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
     assert found == "('sklearn.svm', True) ('sklearn.cluster', False)\n"

@@ -1,9 +1,10 @@
 """The schedule: tasks after what they need, failures passed on, nothing handed out twice."""
 
-import confml
-from confml.runner import run
-from confml.runner.graph import Schedule
-from confml.runner.plan import Cell
+import pytest
+
+from confml.config import make_config
+from confml.runner.graph import Schedule, make_tasks
+from confml.runner.plan import Cell, load_datasets, make_plan
 from confml.runner.tasks import Failure, Outcome, Task
 
 
@@ -70,20 +71,20 @@ def test_a_task_that_is_put_back_runs_once():
     assert schedule.ready == 2 and drain(schedule) == ["1", "2"]
 
 
-def test_the_final_fits_of_the_last_tuned_cells_come_after_all_inner_folds(tmp_path, monkeypatch):
-    """As many as there are workers; the results have the same bytes."""
-    config = {
-        "name": "tuned", "datasets": ["wine-sklearn"], "figures": [], "baseline": False,
-        "methods": [{"name": "knn", "tune": {"k": [1, 3]}}, "naive-bayes"],
-        "protocol": {"kind": "holdout", "repeats": 3, "inner-folds": 2},
-    }  # fmt: skip
-    orders, make_tasks = [], run.make_tasks
-    noted = lambda *given: orders.append(make_tasks(*given)) or orders[-1]  # noqa: E731
-    monkeypatch.setattr(run, "make_tasks", noted)
-    for jobs in (1, 2):
-        confml.run(config, out=tmp_path / str(jobs), jobs=jobs)
-    kinds = {"inner": "i"}
-    made = ["".join(kinds.get(one.kind, one.context.method[0]) for one in order) for order in orders]
-    assert made == ["iikniikniikn", "iikniiniinkk"]
-    for name in ("metrics.csv", "tables/tuning.csv", "summary.csv"):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+@pytest.mark.parametrize(("workers", "order"), [(1, "iikniikniikn"), (2, "iikniiniinkk")])
+def test_the_final_fits_of_the_last_tuned_cells_come_after_all_inner_folds(tmp_path, workers, order):
+    """As many as there are workers."""
+    config = make_config(
+        {
+            "name": "tuned",
+            "datasets": ["wine-sklearn"],
+            "baseline": False,
+            "methods": [{"name": "knn", "tune": {"k": [1, 3]}}, "naive-bayes"],
+            "protocol": {"kind": "holdout", "repeats": 3, "inner-folds": 2},
+        }
+    )
+    plan = make_plan(config, load_datasets(config))
+    missing = {cell.key for cell in plan.cells}
+    tasks = make_tasks(plan, missing, (), tmp_path, tmp_path, tmp_path.joinpath, workers=workers)
+    letters = ["i" if one.kind == "inner" else one.context.method[0] for one in tasks]
+    assert "".join(letters) == order
