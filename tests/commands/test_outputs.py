@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import subprocess
 from types import SimpleNamespace
 
 import processes
 import pytest
+from click.testing import CliRunner
 
-from confml.cli import main
+from confml.cli import cli
+from confml.errors import ConfmlError
 
 TABLE = "x,z,y\n" + "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(40))
 NEW = "x,z\n1,2\n3,4\n"
@@ -28,13 +29,12 @@ protocol: {kind: k-fold, folds: 2}
 
 
 def confml(*arguments, cwd):
-    """Run a command line in a folder; return its exit code and all that it printed."""
-    text = io.StringIO()
-    with contextlib.chdir(cwd), contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-        with pytest.raises(SystemExit) as ended:
-            main([*arguments])
-    assert "Traceback" not in text.getvalue()
-    return SimpleNamespace(returncode=ended.value.code, stderr=text.getvalue())
+    """Run a command line in a folder; return its exit code and what it said."""
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(cli, arguments)
+    assert done.exception is None or isinstance(done.exception, ConfmlError | SystemExit), done.exception
+    code = getattr(done.exception, "exit_code", done.exit_code)
+    return SimpleNamespace(returncode=code, stderr=f"{done.output} {done.exception or ''}")
 
 
 @pytest.fixture(scope="module")
