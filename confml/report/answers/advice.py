@@ -1,13 +1,15 @@
 """`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
 from confml.measures.costs import COSTS
+from confml.measures.ranks import holm
 from confml.measures.regions import by_usual_level
+from confml.methods import BASELINE
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.datasets import rank
@@ -220,14 +222,16 @@ def _mean_cost(comparisons: Comparisons, line: Line) -> float:
 def _undecided(comparisons: Comparisons, dataset: str, comparison: Comparison) -> str:
     """Return a sentence on the methods without probabilities, which do not decide; "" without any."""
     decided = {line.method for line in (*comparison.lines, *comparison.left_out, *comparison.baselines)}
-    lines = [line for line in comparisons.of_dataset(dataset) if line.method not in decided]
-    names = list(dict.fromkeys(comparisons.label(line) for line in lines))
+    lines = comparisons.of_dataset(dataset)
+    return _without_decisions([line.method for line in lines if line.method not in decided])
+
+
+def _without_decisions(methods: Iterable[str]) -> str:
+    """Return a sentence on methods without probabilities; "" without any."""
+    names = list(dict.fromkeys(methods))
     have = "has" if len(names) == 1 else "have"
-    return (
-        f" {listed(names)} {have} no probabilities: no decisions, no recommendation for cost."
-        if names
-        else ""
-    )
+    text = f" {listed(names)} {have} no probabilities: no decisions, no recommendation for cost."
+    return text if names else ""
 
 
 def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | None) -> str:
@@ -340,9 +344,30 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         label: [lines[name, label] for name in ranking.datasets if (name, label) in lines]
         for label in (best, *alike)
     }
-    merits = {label: merits_of(comparisons, of_method[label], level) for label in of_method}
+    better = {label: better_than_baselines(comparisons, of_method[label], aim, level) for label in of_method}
+    merits = {
+        label: merits_of(comparisons, of_method[label], level)
+        for label, is_better in better.items()
+        if not is_better or any(is_better.values())
+    }
+    baselines = "cost less than every constant decision" if aim == "cost" else f"be better than {BASELINE}"
+    undecided = ""
+    if aim == "cost":
+        decided = {label for _, label in means}
+        undecided = _without_decisions(
+            line.method
+            for line in comparisons.lines
+            if line.method not in decided and not comparisons.is_baseline(line)
+        )
+    if not merits:
+        text = f"{best} has the best mean rank of the methods, {ranks[best]:.2f}, for the {TITLES[aim]}"
+        return Advice(aim, reason=f"{text}. On no data set is a method shown to {baselines}.{undecided}")
     recommended, *others = sorted(merits, key=merits.__getitem__)
     guarantee = "" if level is None else _guarantee_over(comparisons, of_method[recommended], level)
+    shown = list(better[recommended].values())
+    if not all(shown):
+        count = f"{sum(shown)} of {len(shown)} data sets"
+        guarantee = f"{recommended} is shown to {baselines} on {count}. {guarantee}".rstrip()
     return Advice(
         aim,
         recommended,
@@ -352,8 +377,27 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         [label for label in merits if label != recommended],
         merits[recommended].advantage(merits[others[0]]) if others else "",
         ranking.sentence,
-        " ".join(filter(None, [guarantee, ranking.missing])),
+        " ".join(filter(None, [guarantee, ranking.missing])) + undecided,
     )
+
+
+def better_than_baselines(
+    comparisons: Comparisons, lines: Sequence[Line], aim: str, level: float | None
+) -> dict[str, bool]:
+    """Return whether the lines of a method are shown to be better than every baseline, by data set.
+
+    Holm's correction is over the data sets. {} without baselines.
+    """
+    p_values = {}
+    for line in lines:
+        comparison = comparisons.comparison(
+            line.dataset, METRICS[aim][0], level if aim == "regions" else None
+        )
+        if comparison is not None and comparison.baselines:
+            of_baselines = [comparison.p_value(line, baseline) for baseline in comparison.baselines]
+            p_values[line.dataset] = max(p if p < 1 else 1.0 for p in of_baselines)  # NaN without a test
+    corrected = holm(list(p_values.values())).tolist()
+    return {name: p < SIGNIFICANCE for name, p in zip(p_values, corrected, strict=True)}
 
 
 def _guarantee_over(comparisons: Comparisons, lines: Sequence[Line], level: float) -> str:
