@@ -50,6 +50,8 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     from confml.data.csv_table import load_csv
 
     spec = named_or_table(dataset, options)
+    if "csv" in spec:  # the notes count missing values
+        spec = {"missing": "mean", **spec}
     coded = "csv" not in spec or labels is not None
     loaded = load(spec) if coded else load_csv(spec, coded=False)
     findings = [*audit(loaded, coded), *column_findings(loaded)]

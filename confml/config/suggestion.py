@@ -234,7 +234,7 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
         f"is about 1/{counted + 1} = {1 / (counted + 1):.2g}",
     }
     named: dict[str, dict[str, Any]] = {
-        "logistic regression": {"name": "sklearn.linear_model.LogisticRegression"},
+        "logistic regression": {"name": "sklearn.linear_model.LogisticRegression", "max_iter": 1000},
         "random forest": {"name": "sklearn.ensemble.RandomForestClassifier", "conformal": conformal},
         "boosting": {"name": "sklearn.ensemble.HistGradientBoostingClassifier", "conformal": conformal},
     }

@@ -94,6 +94,10 @@ def no_feature(name: str, column: Texts | np.ndarray) -> str:
     if rows < ID_ROWS:
         return ""
     last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2
+    is_text = isinstance(column, Texts)
+    if last in _IDS and (is_text or is_whole) and rows / 20 <= distinct < rows / 2:
+        together = f"groups: {short(name, 60)} in place of ignore keeps those of one in one part"
+        return f"identifier of several rows each: {counts}; {together}"
     if isinstance(column, np.ndarray):
         if distinct == n and is_like_identifier(name, column):
             return KEY

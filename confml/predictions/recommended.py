@@ -59,17 +59,18 @@ def recommended(
             return only_method, replace(choice, params={**swept, **choice.params}, view=view), data
     if len(config.methods) == 1:
         return config, choice, None  # the fit asks for the swept values
-    names = ", ".join(dict.fromkeys(entry.label or entry.name for entry in config.methods))
-    reason = f"no finished run in {folder} recommends one"
+    names = list(dict.fromkeys(entry.label or entry.name for entry in config.methods))
+    message = f"the config has several methods, and no finished run in {folder} recommends one"
     if label is not None:
-        reason = f"the config does not have {label}, which the run in {folder} recommends"
+        message = f"the config does not have {label}, which the run in {folder} recommends"
     elif advice:
-        reason = f"the run in {folder} recommends none: {advice['sentence'].removesuffix('.')}"
-    first = config.methods[0].label or config.methods[0].name
-    hint = f"choose one, such as --method '{first}'"
+        message = f"the run in {folder} recommends no method. {advice['sentence'].removesuffix('.')}"
+    best = answer.get("methods", {}).get(advice.get("best"), {}).get("name")
+    usual = next((entry.label or entry.name for entry in config.methods if entry.name == best), names[0])
+    hint = f"choose one of {', '.join(names)}, such as --method '{usual}'"
     if not advice:
         hint += f", or run confml run {config.path}, which recommends one"
-    raise ConfigError(f"the config has several methods ({names}), and {reason}", hint=hint)
+    raise ConfigError(message, hint=hint)
 
 
 def _changes(params: Mapping[str, Any], choice: Choice) -> list[str]:

@@ -85,7 +85,7 @@ def test_columns_of_every_kind_are_proposed(here):
         (["", *["7"] * 99], "constant"),
         (["3", *[""] * 85, *["5"] * 14], "nearly empty: 15 of 100 rows"),
         ([str(row % 50) for row in range(100)], "numbers the rows"),
-        ([str(row * row % 90) for row in range(100)], ""),
+        ([str(row * row % 90) for row in range(100)], "identifier of several rows each"),
         ([f"{row * 997 % 1000}.5" for row in range(100)], ""),
         (["strongly agree with this", "do not agree with this"] * 50, ""),
     ],

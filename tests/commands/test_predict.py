@@ -291,7 +291,7 @@ def test_a_config_says_steps_methods_and_levels(files, wine):
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
     message = run("wine.yaml", "new.csv", fails=ConfigError)
-    assert "the config has several methods (one, swept, knn), and no finished run in results/wine" in message
+    assert "the config has several methods, and no finished run in results/wine" in message
     message = run("wine.yaml", "new.csv", "--method", "swept", fails=ConfigError)
     assert "tcm-nn is swept over k (3, 5); choose a value, as --param k=3" in message
     assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows

@@ -182,9 +182,11 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
             cost = plain_number(_mean_cost(comparisons, baseline))
             text = f"For the lowest cost: {baseline.view} (cost {cost}). No method is shown to cost less; "
             text += f"the lowest cost of the methods is that of {comparisons.label(best)}"
-            return Advice(aim, reason=f"{text}, {plain_number(means[best])}.{undecided}")
+            text = f"{text}, {plain_number(means[best])}.{undecided}"
+            return Advice(aim, best=comparisons.label(best), reason=text)
         text = f"{comparisons.label(best)} has the {TITLES[aim]} of the methods ({values[best]}), and is not"
-        return Advice(aim, reason=f"{text} shown to be better than {comparisons.label(baseline)}.")
+        text = f"{text} shown to be better than {comparisons.label(baseline)}."
+        return Advice(aim, best=comparisons.label(best), reason=text)
     of_methods: dict[str, Line] = {}  # the best of the views of each method
     for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
         of_methods.setdefault(line.method, line)
