@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 
 from confml.measures.prediction import Prediction
@@ -36,6 +37,8 @@ CHEAP = {
 }
 # Parameters under which a method computes with the data in another way.
 VARIANTS = {
+    "bayes-knn, adaptive": ("bayes-knn", {"model": "adaptive"}),
+    "bayes-knn, mcmc": ("bayes-knn", {"inference": "mcmc"}),
     "gen-svm rbf": ("gen-svm", {"kernel": "rbf"}),
     "kernel-svm poly": ("kernel-svm", {"kernel": "poly", "degree": 3}),
     "knn, nominal": ("knn", {"nominal": [0]}),
@@ -217,6 +220,8 @@ SAME = (
     "nothing wrong", "one constant column", "float32", "big endian",
     "Fortran order", "not contiguous", "read only", "lists", "data frames", "numbers as objects",
 )  # fmt: skip
+# The cases in which `predict`, the names of the views and the metrics of the fit are checked, too.
+PREDICTED = ("nothing wrong", "one class", "labels: unicode", "labels: fractions")
 # The same for data on another scale, where a penalty or a width has no fixed scale of its own.
 SCALES = tuple(case for case in CASES if case.startswith("scale 1e") and "-" not in case)
 SMALL_SCALES = tuple(case for case in CASES if case.startswith("scale") and "-" in case)
@@ -276,9 +281,16 @@ def check_answer(name, case):
         assert case not in SAME, f"refused: {views}"
         return
     rows = X_test.shape[0] if hasattr(X_test, "shape") else len(X_test)
-    assert np.array_equal(method.classes_, np.unique(CASES[case]()[1]))
+    classes = np.unique(CASES[case]()[1])
+    assert is_classifier(method) and np.array_equal(method.classes_, classes)
+    first = next(iter(views.values()))
+    if case in PREDICTED:
+        predicted = method.predict(X_test)
+        assert np.array_equal(predicted, first.labels) and predicted.dtype == classes.dtype
+        assert name not in OWN or list(views) == registry.views_of(OWN[name])
+        assert all(isinstance(value, float) for value in method.fit_metrics_.values())
     check_views(Views(numbered(views)), name, rows, np.arange(len(method.classes_)))
     for view in views.values():
         assert not np.isnan(view.confidence).any()
     if name not in OTHER and (case in SAME + SCALES or (case in SMALL_SCALES and name in SCALE_FREE)):
-        assert next(iter(views.values())).labels.tolist() == [0, 1, 2]
+        assert first.labels.tolist() == [0, 1, 2]

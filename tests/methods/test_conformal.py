@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import json
-import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 import confml
-from confml.config import restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
@@ -37,8 +34,8 @@ from confml.methods.linear import LinearSVM
 from confml.methods.registry import build, check
 
 ENSEMBLE = "sklearn.ensemble"
+FOREST = f"{ENSEMBLE}.RandomForestClassifier"
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
-GAUSSIAN = "sklearn.naive_bayes.GaussianNB"
 
 
 def blobs(seed, rows, c=3):
@@ -244,48 +241,6 @@ def test_smoothed_p_values():
     assert np.array_equal(smooth.scores, expected) and 0 <= extra["tau"].min() < extra["tau"].max() < 1
 
 
-class Weighted(Method):
-    """Probabilities by distance to the class means and class sizes; it overrates large classes."""
-
-    name = "weighted"
-
-    def fit(self, X, y):
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.sizes_ = np.bincount(codes)
-        self.means_ = np.stack([np.bincount(codes, column) / self.sizes_ for column in X.T], axis=1)
-        return self
-
-    def confident_predict(self, X, rng=None):
-        distances = ((X[:, None] - self.means_) ** 2).sum(axis=2)
-        weights = self.sizes_ * np.exp(-distances / 2) + 1e-300
-        weights /= weights.sum(axis=1, keepdims=True)
-        return {"probability": Prediction(self.classes_, weights, "probability")}
-
-
-def few_of_many(seed, c, rows):
-    """Rows of c overlapping classes of equal probability, whose counts are left to chance."""
-    rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(99).normal(size=(c, 2))
-    y = rng.integers(0, c, rows)
-    return centres[y] + rng.normal(size=(rows, 2)), y
-
-
-@pytest.mark.parametrize("mondrian", [False, True])
-@pytest.mark.parametrize("c, rows", [(3, 60), (10, 60), (20, 60)])
-def test_split_keeps_its_level_with_few_rows_of_many_classes(c, rows, mondrian, exhaustive):
-    """Smoothed p-values of known classes are uniform, so the error rate is the level or, by absence, less."""
-    levels, trials = (0.1, 0.2), (150 if mondrian else 400) if exhaustive else 80
-    errors = np.zeros(2, dtype=int)
-    for seed in range(trials):
-        X, y = few_of_many(seed, c, rows + 1)
-        method = Conformal(Weighted(), random_state=seed, smoothed=True, mondrian=mondrian)
-        view = method.fit(X[:-1], y[:-1]).confident_predict(X[-1:])["p-value"]
-        errors += [(view.scores[0, method.classes_ == y[-1]] <= level).any() for level in levels]
-    for error, level in zip(errors, levels, strict=True):
-        assert binom.ppf(0.001, trials, level * (1 - math.exp(-rows / c))) <= error
-        assert error <= binom.ppf(0.999, trials, level)
-
-
 def test_a_class_without_proper_training_examples_is_the_most_nonconforming():
     """Classes of one row: some are calibrated on, and then their p-values are those of the worst scores."""
     X, y = blobs(3, 60)
@@ -316,18 +271,14 @@ def test_a_proper_training_part_of_one_class(kind, score):
 
 
 @pytest.mark.parametrize("kind", ["split", "cross"])
-@pytest.mark.parametrize("sizes", [(1,), (7,), (1, 1), (2, 2), (1, 9), (2, 1, 30)])
-def test_tiny_classes_and_one_class(kind, sizes):
+@pytest.mark.parametrize("sizes", [(1,), (1, 1), (2, 1, 30)])
+def test_a_class_that_cannot_be_calibrated_on_is_in_every_region(kind, sizes):
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b", "c"][: len(sizes)], sizes)
     X = rng.normal(size=(len(y), 2))
-    for mondrian in (False, True):
-        method = build("knn", {"conformal": kind, "conformal__mondrian": mondrian}).fit(X, y)
-        prediction = method.confident_predict(rng.normal(size=(4, 2)))["p-value"]
-        assert prediction.classes.tolist() == sorted(set(y.tolist()))
-        assert (prediction.scores > 0).all() and (prediction.scores <= 1).all()
-        if mondrian:
-            assert (prediction.scores[:, np.array(sizes) == 1] == 1).all(), "nothing to calibrate on"
+    method = build("knn", {"conformal": kind, "conformal__mondrian": True}).fit(X, y)
+    p = method.predict_p_values(rng.normal(size=(4, 2)))
+    assert (p > 0).all() and (p <= 1).all() and (p[:, np.array(sizes) == 1] == 1).all()
 
 
 # ---- seeds, parameters, tuning
@@ -365,32 +316,52 @@ def test_seeds():
 
 
 @pytest.mark.parametrize(
-    "name, params, message",
+    ("name", "settings", "message"),
     [
-        ("knn", {"conformal": "spilt"}, "conformal must be one of split, cross, oob"),
-        (
-            "knn",
-            {"conformal": "split", "conformal__nonconformty": "aps"},
-            "no parameter 'conformal__nonconformty'",
-        ),
-        ("knn", {"conformal__nonconformity": "aps"}, "needs the parameter 'conformal'"),
-        ("tcm-nn", {"conformal": "split"}, "already conformal"),
-        ("ovr-svm", {"conformal": "split", "conformal__nonconformity": "aps"}, "has margins"),
-        ("knn", {"conformal": "split", "conformal__folds": 3}, "folds needs kind: cross"),
-        ("knn", {"conformal": "oob"}, "knn has no out-of-bag rows"),
-        (LOGISTIC, {"conformal": "oob"}, "LogisticRegression has no out-of-bag rows"),
-        (f"{ENSEMBLE}.ExtraTreesClassifier", {"conformal": "oob"}, "with bootstrap: false"),
-        (f"{ENSEMBLE}.RandomForestClassifier", {"conformal": "oob", "samples": "bootstrap"}, "no out-of-bag"),
-        (
-            f"{ENSEMBLE}.RandomForestClassifier",
-            {"conformal": "oob", "conformal__by": "predicted"},
-            "by: predicted needs kind: split",
-        ),
+        ("knn", {"kind": "spilt"}, "conformal must be one of split, cross, oob"),
+        ("knn", {"nonconformty": "aps"}, "no parameter 'conformal__nonconformty'"),
+        ("tcm-nn", {}, "already conformal"),
+        ("ovr-svm", {"nonconformity": "aps"}, "has margins"),
+        ("knn", {"view": "envelope"}, "needs a posterior"),
+        ("knn", {"folds": 3}, "folds needs kind: cross"),
+        ("knn", {"kind": "cross", "shift": "covariate"}, "shift needs kind: split"),
+        ("knn", {"shift": "label", "mondrian": True}, "valid under label shift without weights"),
+        ("knn", {"kind": "cross", "best_of": ["knn"]}, "best_of needs kind: split"),
+        ("knn", {"by": "site", "best_of": ["knn"]}, "by and best_of cannot be combined"),
+        ("knn", {"by": "site", "mondrian": True}, "by and mondrian cannot be combined"),
+        ("knn", {"kind": "cross", "by": "predicted"}, "by: predicted needs kind: split"),
+        ("knn", {"best_of": []}, "a list of 1 to 9 methods"),
+        ("knn", {"best_of_level": 0.1}, "best_of_level needs"),
+        ("knn", {"best_of": ["knnn"]}, "unknown method 'knnn'"),
+        ("knn", {"best_of": [{"name": "knn", "k": 0}]}, "k must be"),
+        ("knn", {"best_of": ["tcm-nn"]}, "already conformal"),
+        ("knn", {"best_of": ["external"]}, "external is not fitted"),
+        ("knn", {"kind": "oob"}, "knn has no out-of-bag rows"),
+        (LOGISTIC, {"kind": "oob"}, "LogisticRegression has no out-of-bag rows"),
+        (f"{ENSEMBLE}.ExtraTreesClassifier", {"kind": "oob"}, "with bootstrap: false"),
+        (FOREST, {"kind": "oob", "by": "predicted"}, "by: predicted needs kind: split"),
     ],
 )
-def test_settings_that_do_not_fit(name, params, message):
+def test_settings_that_cannot_be(name, settings, message):
+    settings = {"kind": "split", **settings}
+    params = {f"conformal__{key}".replace("__kind", ""): value for key, value in settings.items()}
     with pytest.raises(ConfigError, match=message):
         check(name, params)
+
+
+def test_settings_that_do_not_fit_the_data():
+    X, y = blobs(3, 60)
+    with pytest.raises(ConfigError, match="needs the parameter 'conformal'"):
+        check("knn", {"conformal__nonconformity": "aps"})
+    with pytest.raises(ConfigError, match="no out-of-bag"):
+        check(FOREST, {"conformal": "oob", "samples": "bootstrap"})
+    with pytest.raises(ConfigError, match="trees that saw other rows of the group"):
+        Conformal(RandomForestClassifier(9), "oob").fit(X, y, groups=np.arange(60) // 2)
+    with pytest.raises(ConfmlError, match="tune needs kind 'split'"):
+        tuned("cross", [{"k": 1}]).fit(X, y)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(ConfmlError, match="only calibrated"):
+        Conformal(frozen, best_of=[KNN()]).fit(X, y)
 
 
 # ---- out-of-bag calibration
@@ -433,35 +404,6 @@ def test_rows_in_every_bag_do_not_calibrate(ensemble):
     assert len(outside) < 60
 
 
-def test_out_of_bag_rows_of_groups_are_refused():
-    X, y = blobs(3, 60)
-    with pytest.raises(ConfigError, match="trees that saw other rows of the group"):
-        Conformal(RandomForestClassifier(9), "oob").fit(X, y, groups=np.arange(60) // 2)
-
-
-def test_a_run_says_that_out_of_bag_calibration_is_approximate(tmp_path):
-    text = f"""
-name: bags
-datasets: [wine-sklearn]
-methods: [{{name: {ENSEMBLE}.RandomForestClassifier, n_estimators: 20, conformal: oob}}]
-steps: [STEP]
-protocol: {{kind: holdout, repeats: 1}}
-levels: [0.1]
-"""
-    (tmp_path / "bags.yaml").write_text(text.replace("STEP", "standardise"))
-    confml.run(tmp_path / "bags.yaml", out=tmp_path / "bags")
-    lines = (tmp_path / "bags" / ".run" / "notes.txt").read_text().splitlines()
-    (note,) = [line for line in lines if "approximate" in line]
-    assert "the trees that did not see it, and standardise is fitted" in note
-    (tmp_path / "bags.yaml").write_text(text.replace("STEP", "tomek-links"))
-    with pytest.raises(ConfigError, match="oob scores every training row, and the step tomek-links drops"):
-        confml.run(tmp_path / "bags.yaml", out=tmp_path / "dropped")
-    warm = text.replace("STEP", "standardise").replace("20,", "20, warm_start: true,")
-    (tmp_path / "bags.yaml").write_text(warm)
-    with pytest.raises(ConfigError, match="has no out-of-bag rows with warm_start: true"):
-        confml.run(tmp_path / "bags.yaml", out=tmp_path / "warm")
-
-
 def test_tuning_never_sees_the_calibration_part():
     X, y = blobs(8, 90)
     grid = [{"k": 1}, {"k": 15}, {"k": 40}]
@@ -473,8 +415,6 @@ def test_tuning_never_sees_the_calibration_part():
     moved[rows] += 1e6
     assert tuned("split", grid).fit(moved, y).tuning_["scores"] == one.tuning_["scores"]
     assert one.fitted_[0].method.k == one.tuning_["chosen"]["k"]
-    with pytest.raises(ConfmlError, match="tune needs kind 'split'"):
-        tuned("cross", grid).fit(X, y)
 
 
 def tuned(kind, grid):
@@ -493,112 +433,6 @@ def test_the_first_of_the_best_is_chosen(select_by):
     assert [len(score["folds"]) for score in found["scores"]] == [3, 3, 3]
 
 
-def test_scikit_learn_can_score_and_search():
-    X, y = blobs(2, 90)
-    for kind in ("split", "cross"):
-        method = Conformal(LogisticRegression(), kind, random_state=0)
-        assert method.fit(X, y).score(X, y) == np.mean(method.predict(X) == y)
-        assert np.isfinite(cross_val_score(method, X, y, cv=3)).all()
-    assert np.isfinite(cross_val_score(build("knn", {"conformal": "split"}), X, y, cv=3)).all()
-    grid = {"estimator__C": [0.01, 1.0], "nonconformity": ["lac", "margin"]}
-    found = GridSearchCV(Conformal(LogisticRegression(), random_state=0), grid, cv=3).fit(X, y)
-    assert (
-        np.isfinite(found.cv_results_["mean_test_score"]).all() and found.best_params_.keys() == grid.keys()
-    )
-
-
-@pytest.mark.parametrize("step", ["tomek-links", "consistent-subset"])
-def test_inner_folds_learn_their_own_steps(tmp_path, step):
-    """Labels are random: a step that saw the inner validation rows would make them predictable."""
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
-    lines = [f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True)]
-    (tmp_path / "mine.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
-    given = "{repeat: true}" if step == "tomek-links" else "{}"
-    text = f"""
-name: made
-datasets: [{{name: mine, csv: mine.csv, label: label}}]
-steps: [{{{step}: {given}}}]
-methods: [{{name: knn, conformal: split, tune: {{k: [1, 3]}}}}]
-protocol: {{kind: holdout, repeats: 2, test-size: 0.2, inner-folds: 4}}
-levels: [0.2]
-"""
-    run_of(tmp_path, text)
-    with (tmp_path / "out" / "tables/tuning.csv").open() as file:
-        means = [float(row["mean"]) for row in csv.DictReader(file)]
-    assert len(means) == 4
-    assert max(means) < binom.ppf(0.9999, 168, 0.5) / 168, "168 rows are not kept back"
-
-
-# ---- in a config, and in a run
-
-GOOD = {"name": "one", "datasets": ["wine"], "protocol": "holdout"}
-
-
-def test_a_config_can_say_it():
-    methods = [
-        {"name": "knn", "k": 3, "conformal": "split"},
-        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "nonconformity": "aps", "folds": 3}},
-        {"name": "knn", "conformal": {"nonconformity": "aps"}, "sweep": {"k": [1, 2]}},
-        {"name": "knn", "k": 3},
-    ]
-    config = restore_config({**GOOD, "methods": methods})
-    assert [entry.given for entry in config.methods] == [
-        {"k": 3, "conformal": "split"},
-        {"k": 3, "conformal": "cross", "conformal__nonconformity": "aps", "conformal__folds": 3},
-        {"conformal": "split", "conformal__nonconformity": "aps"},
-        {"k": 3},
-    ]
-    again = restore_config(json.loads(json.dumps(config.as_dict())))
-    assert again.as_dict() == config.as_dict() and again.methods == config.methods
-
-
-def run_of(tmp_path, text, out="out"):
-    from click.testing import CliRunner
-
-    from confml.cli import cli
-
-    path = tmp_path / "made.yaml"
-    path.write_text(text)
-    ran = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"])
-    assert ran.exit_code == 0, ran.output
-    planned = CliRunner().invoke(cli, ["run", "--dry-run", str(path), "--out", str(tmp_path / out)])
-    lines = (tmp_path / out / "metrics.csv").read_text().splitlines()[1:]
-    values = {}
-    for line in lines:
-        _, method, params, split, _, metric, level, value, *_ = line.split(",")
-        values.setdefault((f"{method};{params}", metric, level), {})[split] = float(value or "nan")
-    return values, (tmp_path / out / ".run/notes.txt").read_text(), planned.output
-
-
-def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
-    """Classes that overlap much: Tomek links take out whoever lies wrong, and what is left looks easy."""
-    text = """
-name: made
-datasets: [{generate: two-gaussians, n: 400, distance: 1}]
-steps: [standardise, {tomek-links: {repeat: true}}]
-methods:
-  - {name: knn, k: 5, conformal: split}
-  - {name: sklearn.linear_model.LogisticRegression, conformal: cross}
-  - {name: tcm-nn, k: 1}
-protocol: {kind: holdout, repeats: 6, test-size: 0.5}
-levels: [0.2]
-"""
-    values, notes, planned = run_of(tmp_path, text)
-    errors = {}
-    for (variant, metric, level), found in values.items():
-        if metric == "coverage" and level == "0.2":
-            errors[variant.partition(";")[0]] = 1 - np.mean(list(found.values()))
-    low, high = binom.ppf([0.001, 0.999], 200, 0.2) / 200
-    assert errors["knn"] < high + 0.02 and errors["sklearn.linear_model.LogisticRegression"] < high + 0.02
-    assert errors["tcm-nn"] > 0.3, "its training examples were cleaned and test examples are not"
-    (knn,) = {variant for variant, _, _ in values if variant.startswith("knn")}
-    assert set(values[knn, "calibration_rows", ""].values()) == {60.0}, "none of them was taken out"
-    assert min(values[knn, "tomek-links.removed_rows", ""].values()) > 20
-    for words in (notes, planned):
-        assert words.count("tomek-links makes training examples conform better than test examples") == 1
-
-
 # ---- groups
 
 
@@ -613,7 +447,7 @@ def near_duplicates(groups, rng):
 def test_groups_are_kept_back_whole(settings):
     params = {"k": 1, **settings, "conformal__random_state": 1}
     errors = {True: [], False: []}
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y, groups = near_duplicates(60, rng)
         X_test, y_test, _ = near_duplicates(60, rng)
@@ -628,35 +462,6 @@ def test_groups_are_kept_back_whole(settings):
     assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
 
 
-def test_a_run_keeps_groups_together(tmp_path):
-    X, y, groups = near_duplicates(80, np.random.default_rng(4))
-    lines = [f"{a},{b},{label},{group}" for (a, b), label, group in zip(X, y, groups, strict=True)]
-    (tmp_path / "mine.csv").write_text("\n".join(["a,b,label,site", *lines]) + "\n")
-    text = """
-name: made
-datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
-steps: [standardise]
-methods: [{name: knn, conformal: split, tune: {k: [1, 3]}}]
-baseline: false
-protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
-levels: [0.2]
-"""
-    values, _, _ = run_of(tmp_path, text)
-    (variant,) = {variant for variant, _, _ in values}
-    assert np.mean(list(values[variant, "coverage", "0.2"].values())) > 0.7
-
-
-def test_what_is_calibrated_on_is_not_fitted_to():
-    X, y = blobs(6, 90)
-    method = Conformal(Seen(), random_state=1).fit(X, y)
-    ((fitted, *_),) = method.fitted_
-    moved = X.copy()
-    kept_back = ~np.isin(X[:, 0], fitted.X_seen_[:, 0])
-    moved[kept_back] += 3
-    ((again, *_),) = Conformal(Seen(), random_state=1).fit(moved, y).fitted_
-    assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
-
-
 @pytest.mark.parametrize("kind", ["split", "cross"])
 def test_predict_proba_is_that_of_the_classifier(kind):
     X, y = blobs(3, 80)
@@ -666,3 +471,86 @@ def test_predict_proba_is_that_of_the_classifier(kind):
     assert not hasattr(Conformal(LinearSVM()).fit(X, y), "predict_proba")
     with pytest.raises(ConfmlError, match="KNN has no probabilities"):
         Conformal(KNN()).fit(X, y).predict_proba(X)
+
+
+# ---- runs
+
+
+def run_of(folder, datasets, methods, **values):
+    """Return the run of a config, whose split is 30 % of the rows at one level."""
+    values = {"name": "made", "datasets": datasets, "methods": methods, "baseline": False, **values}
+    return confml.run({"figures": [], "levels": [0.2], **values}, out=folder / "out", engine="serial")
+
+
+def notes_of(folder):
+    return (folder / "out" / ".run" / "notes.txt").read_text().splitlines()
+
+
+def written(folder, X, y, **columns):
+    """Write rows to a file and return the data set of a config."""
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(label=y, **columns)
+    frame.to_csv(folder / "mine.csv", index=False)
+    return {"name": "mine", "csv": str(folder / "mine.csv"), "label": "label"}
+
+
+def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
+    """Classes that overlap much: Tomek links take out whoever lies wrong, and what is left looks easy."""
+    run = run_of(
+        tmp_path,
+        [{"generate": "two-gaussians", "n": 400, "distance": 1}],
+        [
+            {"name": "knn", "k": 5, "conformal": "split"},
+            {"name": LOGISTIC, "conformal": "cross"},
+            "tcm-nn",
+        ],
+        steps=["standardise", {"tomek-links": {"repeat": True}}],
+        protocol={"kind": "holdout", "repeats": 6, "test-size": 0.5},
+    )
+    means = run.metrics.groupby(["method", "metric"])["value"].mean()
+    limit = binom.ppf(0.999, 200, 0.2) / 200 + 0.02
+    assert 1 - means["knn", "coverage"] < limit and 1 - means[LOGISTIC, "coverage"] < limit
+    assert 1 - means["tcm-nn", "coverage"] > 0.3, (
+        "its training examples were cleaned and test examples are not"
+    )
+    assert means["knn", "calibration_rows"] == 60 and means["knn", "tomek-links.removed_rows"] > 20
+    words = "tomek-links makes training examples conform better than test examples"
+    assert sum(words in line for line in notes_of(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("step", [{"tomek-links": {"repeat": True}}, "consistent-subset"])
+def test_inner_folds_learn_their_own_steps(tmp_path, step):
+    """Labels are random: a step that saw the inner validation rows would make them predictable."""
+    rng = np.random.default_rng(1)
+    run_of(
+        tmp_path,
+        [written(tmp_path, rng.normal(size=(300, 2)), rng.integers(0, 2, 300))],
+        [{"name": "knn", "conformal": "split", "tune": {"k": [1, 3]}}],
+        steps=[step],
+        protocol={"kind": "holdout", "repeats": 2, "test-size": 0.2, "inner-folds": 4},
+    )
+    means = pd.read_csv(tmp_path / "out" / "tables/tuning.csv")["mean"]
+    assert len(means) == 4
+    assert means.max() < binom.ppf(0.9999, 168, 0.5) / 168, "168 rows are not kept back"
+
+
+def test_a_run_keeps_groups_together(tmp_path):
+    X, y, groups = near_duplicates(80, np.random.default_rng(4))
+    run = run_of(
+        tmp_path,
+        [{**written(tmp_path, X, y, site=groups), "groups": "site"}],
+        [{"name": "knn", "conformal": "split", "tune": {"k": [1, 3]}}],
+        steps=["standardise"],
+        protocol={"kind": "holdout", "repeats": 8, "test-size": 0.5, "inner-folds": 3},
+    )
+    assert run.metrics.query("metric == 'coverage'")["value"].mean() > 0.7
+
+
+def test_a_run_says_that_out_of_bag_calibration_is_approximate(tmp_path):
+    data, method = ["wine-sklearn"], {"name": FOREST, "n_estimators": 20, "conformal": "oob"}
+    run_of(tmp_path, data, [method], steps=["standardise"], protocol="holdout")
+    (note,) = [line for line in notes_of(tmp_path) if "approximate" in line]
+    assert "the trees that did not see it, and standardise is fitted" in note
+    with pytest.raises(ConfigError, match="oob scores every training row, and the step tomek-links drops"):
+        run_of(tmp_path / "dropped", data, [method], steps=["tomek-links"], protocol="holdout")
+    with pytest.raises(ConfigError, match="has no out-of-bag rows with warm_start: true"):
+        run_of(tmp_path / "warm", data, [{**method, "warm_start": True}], protocol="holdout")

@@ -1,4 +1,4 @@
-"""Data frames with text, pipelines, fitted classifiers and sample weights."""
+"""Data frames with text, fitted classifiers, labels of other types than the classes, and sample weights."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, VennAbers
-from confml.errors import ConfmlError
+from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, OnlineTCMNN, OvOSVM, VennAbers, predict
+from confml.errors import ConfmlError, DataError
+from confml.methods.known_labels import check_known_labels
+from confml.methods.sklearn.coded_labels import CodedLabels
 
-
-def coder(**settings):
-    return make_column_transformer(
-        (OneHotEncoder(**settings), ["colour", "kind"]), (StandardScaler(), ["size"])
-    )
+WRAPPERS = [Conformal, VennAbers]
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +34,41 @@ def flowers():
     return frame, pd.Series(np.where(y, "yes", "no"), index=frame.index)
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda one: Conformal(one, random_state=1),
-        lambda one: Conformal(one, kind="cross", mondrian=True, random_state=1),
-        lambda one: VennAbers(one, random_state=1),
-        lambda one: VennAbers(one, kind="cross", random_state=1),
-    ],
-)
-def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrap):
+@pytest.fixture(scope="module")
+def classifier(flowers):
+    """A pipeline for the frame, fitted to 100 rows."""
+    X, y = flowers
+    coder = make_column_transformer((OneHotEncoder(), ["colour", "kind"]), (StandardScaler(), ["size"]))
+    return make_pipeline(coder, LogisticRegression()).fit(X[:100], y[:100])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+# ---- frames
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("settings", [{}, {"kind": "cross"}], ids=["split", "cross"])
+def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrapper, settings):
     """The coding has no fitted number, so coded numbers give the same scores."""
     X, y = flowers
-    steps = make_column_transformer((OneHotEncoder(), ["colour", "kind"]), remainder="passthrough")
-    model = wrap(make_pipeline(steps, LogisticRegression())).fit(X[:160], y[:160])
-    coded = make_column_transformer(
+    coder = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["colour", "kind"]), remainder="passthrough"
-    ).fit_transform(X)
-    expected = wrap(LogisticRegression()).fit(coded[:160], y[:160].to_numpy(dtype=str))
-    (found,), (wanted,) = (
-        list(one.confident_predict(rows).values())
-        for one, rows in ((model, X[160:]), (expected, coded[160:]))
     )
-    np.testing.assert_allclose(found.scores, wanted.scores, rtol=1e-9)
+    model = wrapper(make_pipeline(coder, LogisticRegression()), random_state=1, **settings)
+    model.fit(X[:160], y[:160])
+    coded = coder.fit_transform(X)
+    expected = wrapper(LogisticRegression(), random_state=1, **settings)
+    expected.fit(coded[:160], y[:160].to_numpy(dtype=str))
+    (view,), (expected_view,) = (
+        list(fitted.confident_predict(rows).values())
+        for fitted, rows in ((model, X[160:]), (expected, coded[160:]))
+    )
+    np.testing.assert_allclose(view.scores, expected_view.scores, rtol=1e-9)
     assert model.classes_.tolist() == ["no", "yes"] and model.score(X[160:], y[160:]) > 0.6
     with pytest.raises(ValueError, match="yet now missing"):
         model.predict(X[["size", "colour"]])
@@ -65,50 +77,12 @@ def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrap):
 def test_text_and_sparse_matrices_have_their_remedy(flowers):
     X, y = flowers
     for method in (TCMNN(), Conformal(NaiveBayes())):
-        with pytest.raises(
-            ConfmlError, match="these columns are text: 'colour', 'kind'; code them in a pipeline"
-        ):
+        with pytest.raises(ConfmlError, match="columns are text: 'colour', 'kind'; code them in a pipeline"):
             method.fit(X, y)
     sparse = OneHotEncoder().fit_transform(X[["colour"]])
-    with pytest.raises(
-        ConfmlError, match="needs a dense array, got a sparse one; OneHotEncoder.sparse_output"
-    ):
+    with pytest.raises(ConfmlError, match="needs a dense array, got a sparse one; OneHotEncoder.sparse"):
         TCMNN().fit(sparse, y)
-
-
-def test_a_fitted_classifier_is_calibrated_on_all_rows(flowers):
-    X, y = flowers
-    classifier = make_pipeline(coder(), LogisticRegression()).fit(X[:100], y[:100])
-    model = Conformal(FrozenEstimator(classifier)).fit(X[100:180], y[100:180])
-    assert model.fit_metrics_["calibration_rows"] == 80
-    shares = classifier.predict_proba(X)
-    own = 1 - shares[np.arange(240), (y == "yes").to_numpy().astype(int)][100:180]
-    tests = 1 - shares[180:]
-    expected = (1 + (own[:, None, None] >= tests - 1e-12).sum(axis=0)) / 81
-    np.testing.assert_allclose(model.predict_p_values(X[180:]), expected)
-    assert (
-        VennAbers(FrozenEstimator(classifier)).fit(X[100:], y[100:]).fit_metrics_["calibration_rows"] == 140
-    )
-
-
-def test_a_fitted_classifier_may_know_more_classes(flowers):
-    X, y = flowers
-    classifier = make_pipeline(coder(), LogisticRegression()).fit(X[:100], y[:100])
-    rows = np.flatnonzero(y == "no")
-    model = Conformal(FrozenEstimator(classifier)).fit(X.iloc[rows], y.iloc[rows])
-    assert model.classes_.tolist() == ["no", "yes"] and model.predict_p_values(X[:5]).shape == (5, 2)
-
-
-def test_a_fitted_classifier_that_cannot_be_calibrated(flowers):
-    X, y = flowers
-    classifier = make_pipeline(coder(), LogisticRegression())
-    with pytest.raises(NotFittedError):
-        Conformal(FrozenEstimator(classifier)).fit(X, y)
-    frozen = FrozenEstimator(classifier.fit(X, y))
-    with pytest.raises(ConfmlError, match="is only calibrated: it has no folds"):
-        Conformal(frozen, kind="cross").fit(X, y)
-    with pytest.raises(ConfmlError, match="is only calibrated"):
-        Conformal(frozen, shift="label").fit(X, y)
+    assert CrammerSinger().fit(sparse, y).predict(sparse).shape == (240,)  # accepts it
 
 
 @pytest.mark.parametrize("method", [TCMNN(), NaiveBayes(), Conformal(LogisticRegression())])
@@ -119,6 +93,113 @@ def test_sample_weights_are_refused(method):
     assert method.fit(X, y, sample_weight=None).predict(X).shape == (40,)
 
 
-def test_methods_that_accept_sparse_matrices_get_them():
-    X = OneHotEncoder().fit_transform(np.arange(40)[:, None] % 4)
-    assert CrammerSinger().fit(X, np.arange(40) % 2).predict(X).shape == (40,)
+# ---- fitted classifiers
+
+
+def test_a_fitted_classifier_is_calibrated_on_all_rows(flowers, classifier):
+    X, y = flowers
+    model = Conformal(FrozenEstimator(classifier)).fit(X[100:180], y[100:180])
+    assert model.fit_metrics_["calibration_rows"] == 80
+    shares = classifier.predict_proba(X)
+    scores = 1 - shares[np.arange(240), (y == "yes").to_numpy().astype(int)][100:180]
+    expected = (1 + (scores[:, None, None] >= 1 - shares[180:] - 1e-12).sum(axis=0)) / 81
+    np.testing.assert_allclose(model.predict_p_values(X[180:]), expected)
+    venn = VennAbers(FrozenEstimator(classifier)).fit(X[100:], y[100:])
+    assert venn.fit_metrics_["calibration_rows"] == 140
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_calibration_part_may_lack_a_class(flowers, classifier, wrapper):
+    X, y = flowers
+    rows = np.flatnonzero(y == "no")
+    model = wrapper(FrozenEstimator(classifier)).fit(X.iloc[rows], y.iloc[rows])
+    assert model.classes_.tolist() == ["no", "yes"] and model.predict(X[:5]).shape == (5,)
+
+
+def test_a_fitted_classifier_that_cannot_be_calibrated(flowers, classifier):
+    with pytest.raises(NotFittedError):
+        Conformal(FrozenEstimator(make_pipeline(LogisticRegression()))).fit(*flowers)
+    for settings in ({"kind": "cross"}, {"shift": "label"}):
+        with pytest.raises(ConfmlError, match="is only calibrated"):
+            Conformal(FrozenEstimator(classifier), **settings).fit(*flowers)
+
+
+# ---- labels of other types
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "message"),
+    [
+        ([0, 1], ["0", "1"], r"C 0, 1 \(numbers\), and L '0', '1' \(text\)"),
+        (["0", "1"], [0, 1], r"C '0', '1' \(text\), and L 0, 1 \(numbers\)"),
+        ([0, 1, 2], [True, False], r"C 0, 1, 2 \(numbers\), and L True, False \(truth values\)"),
+        ([0, 1, 2], [10, 11], r"C 0, 1, 2 \(numbers\), and L 10, 11"),
+        ([0, 1], [True, False], None),
+        ([0, 1, 2], [2.0, 7], None),
+    ],
+)
+def test_kinds_of_labels(classes, labels, message):
+    if message is None:
+        check_known_labels(classes, np.array(labels), "C", "L")
+    else:
+        with pytest.raises(ConfmlError, match=message):
+            check_known_labels(classes, labels, "C", "L")
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_labels_that_the_classifier_cannot_have_are_refused(iris, wrapper):
+    X, y, new, labels = iris
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(ConfmlError, match="fitted to the classes 0, 1, 2 .*labels of the calibration"):
+        wrapper(frozen).fit(new, labels.astype(str))
+
+
+def test_numbers_and_truth_values_of_two_classes_are_the_same_labels(iris):
+    X, y, new, labels = iris
+    frozen = FrozenEstimator(GaussianNB().fit(X, (y > 0).astype(int)))
+    by_truth, by_number = (
+        Conformal(frozen).fit(new, kind) for kind in (labels > 0, (labels > 0).astype(int))
+    )
+    assert np.array_equal(by_truth.predict_p_values(X), by_number.predict_p_values(X))
+
+
+def test_lists_of_classes_and_class_weights_have_the_kind_of_the_labels(iris):
+    with pytest.raises(ConfmlError, match=r"classes are 0, 1 \(numbers\), and .* examples are '0', '1'"):
+        OnlineTCMNN([0, 1]).learn([[0.0], [1.0]], ["0", "1"])
+    with pytest.raises(ConfmlError, match="label 'c' is not one of the classes 'a', 'b'"):
+        OnlineTCMNN(["a", "b"]).learn([[0.0], [1.0]], ["a", "c"])
+    with pytest.raises(ConfmlError, match="classes are text, numbers or truth values, got 0, 1, 'a'"):
+        OnlineTCMNN([0, 1, "a"])
+    X, y = iris[0], np.array(["a", "b", "c"])[iris[1]]
+    weights, message = {0: 1, 1: 2}, r"classes are 'a', 'b', 'c' \(text\), and class_weight has 0, 1"
+    with pytest.raises(ConfmlError, match=message):
+        OvOSVM(class_weight=weights).fit(X, y)
+    with pytest.raises(ConfmlError, match=message):  # classifiers of other packages get class numbers
+        CodedLabels(y).code_class_weights(LogisticRegression(class_weight=weights))
+
+
+SCORE = "labels of 75 rows: error rate 4 %"
+NO_CLASS = "no label of the new rows is a class of the training rows: here "
+
+
+@pytest.mark.parametrize(
+    ("labels", "score", "message"),
+    [
+        (lambda y: y.astype(str), SCORE, None),
+        (lambda y: y.astype(float), SCORE, None),
+        (lambda y: y.astype(float).astype(str), SCORE, None),
+        (lambda y: np.full(len(y), 7), "75 rows have a class that is absent", None),
+        (lambda y: np.array(["a", "b", "c"])[y], None, NO_CLASS + "'a', 'b', 'c', there '0', '1', '2'"),
+        (lambda y: y > 0, None, NO_CLASS + "'False', 'True', there '0', '1', '2'"),
+    ],
+)
+def test_labels_of_new_rows(iris, labels, score, message):
+    """Labels of another type are the same classes; without a class in common the error would be 100 %."""
+    X, y, new, new_labels = iris
+    train = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    rows = pd.DataFrame(new, columns=list("abcd")).assign(y=labels(new_labels))
+    if message is None:
+        assert score in predict(train, rows, label="y", method="knn").score
+    else:
+        with pytest.raises(DataError, match=message):
+            predict(train, rows, label="y", method="knn")

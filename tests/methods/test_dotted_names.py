@@ -1,9 +1,10 @@
-"""Classifiers of other packages and of a user's own module, by dotted name: permission, labels, messages."""
+"""Classifiers of scikit-learn and of a user's own module by dotted name."""
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import sys
 
 import numpy as np
@@ -12,29 +13,37 @@ import pytest
 from reference import own_module
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.discovery import all_estimators
 
 import confml
+from confml._seeds import derived_generator
 from confml.config import make_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
 from confml.methods.conformal import Conformal
-from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.methods.sklearn.names import find_classifier
 from confml.plugins.imports import allow_imports, import_permission, package_version
 
-SKLEARN_PIPELINE = "sklearn.pipeline.Pipeline"
+FOREST = "sklearn.ensemble.RandomForestClassifier"
+BAGGING = "sklearn.ensemble.BaggingClassifier"
+ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
+TREE = "sklearn.tree.DecisionTreeClassifier"
+PIPELINE = "sklearn.pipeline.Pipeline"
 
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """The user's own module in the current folder, which is not on the search path, and its permission."""
+    """The user's own module in the current folder, which is not on the search path."""
     own_module.write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(tmp_path))])
-    yield sys.modules.pop("own_module", None)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
+    sys.modules.pop("own_module", None)
+    yield
     sys.modules.pop("own_module", None)
 
 
@@ -50,99 +59,158 @@ def iris():
     return X[::2], np.array(["one", "three", "two"])[y[::2]], X[1::2]
 
 
-# ---- permission
+def shares_of(X, codes, X_test):
+    """Return the shares of the class of the own module, which accepts class numbers."""
+    return sys.modules["own_module"].Nearest().fit(X, codes).shares(X_test)
+
+
+# ---- names, parameters and permission
+
+
+def test_every_classifier_of_scikit_learn_has_its_name():
+    for name, cls in all_estimators("classifier"):
+        assert find_classifier(".".join([*cls.__module__.split(".")[:2], name])) is cls
+
+
+def test_nothing_outside_scikit_learn_is_imported():
+    program = """
+import sys
+from confml.errors import ConfigError
+from confml.methods import registry
+names = ["antigravity.x", "this.is.a.name", "sklearn.conftest.pytest", "sklearn.utils._testing.os.system",
+         "sklearn.externals.array_api_compat.torch", "sklearn.datasets.tests.test_base.X",
+         "sklearn.os.system", "sklearn.svm.tests.test_svm", "turtle.Turtle"]
+for name in names:
+    try:
+        registry.build(name)
+    except ConfigError:
+        continue
+    raise SystemExit(f"{name} was accepted")
+found = {"antigravity", "this", "turtle", "sklearn.conftest"} & set(sys.modules)
+raise SystemExit(f"imported {found}" if found else 0)
+"""
+    processes.assert_program(program)
 
 
 def test_nothing_is_imported_without_permission(own, tmp_path):
     (tmp_path / "own_module.py").write_text("open('imported', 'w').close()")
-    values = {"datasets": ["wine-sklearn"], "protocol": "holdout"}
+    values = {
+        "datasets": ["wine-sklearn"],
+        "protocol": "holdout",
+        "methods": [
+            "own_module.Nearest",
+            {"name": BAGGING, "estimator": "own_module.Nearest"},
+            {"name": PIPELINE, "steps": [["one", "own_module.Nearest"]]},
+        ],
+        "steps": ["own_module.Doubled"],
+        "allow-import": ["own_module"],
+    }
     with pytest.raises(ConfigError) as caught:
-        make_config(
-            {
-                **values,
-                "methods": [
-                    "own_module.Nearest",
-                    {"name": "sklearn.ensemble.BaggingClassifier", "estimator": "own_module.Nearest"},
-                    {"name": SKLEARN_PIPELINE, "steps": [["one", "own_module.Nearest"]]},
-                ],
-                "steps": ["own_module.Doubled"],
-                "allow-import": ["own_module"],
-            }
-        )
+        make_config(values)
     text = str(caught.value)
-    assert text.count("method 'own_module.Nearest' needs the import of own_module") == 1
-    assert "step 'own_module.Doubled' needs the import of own_module, and only scikit-learn is" in text
-    assert 'add --allow-import own_module (in Python: allow_import=["own_module"])' in text
-    assert "estimator: expected an object implementing" in text and "--allow-import own_module allows" in text
-    assert "unknown key 'allow-import'" in text
+    for message in (
+        "method 'own_module.Nearest' needs the import of own_module",
+        "step 'own_module.Doubled' needs the import of own_module, and only scikit-learn is",
+        'add --allow-import own_module (in Python: allow_import=["own_module"])',
+        "estimator: expected an object implementing",
+        "unknown key 'allow-import'",
+    ):
+        assert message in text
     assert not (tmp_path / "imported").exists() and "own_module" not in sys.modules
 
 
 def test_a_permission_is_for_its_package_and_its_block(allowed):
     assert registry.build("own_module.Nearest").get_params()["sharpness"] == 1
-    with pytest.raises(ConfigError, match="needs the import of antigravity"):
-        registry.check("antigravity.geohash")
-    with pytest.raises(ConfigError, match="needs the import of own_module_2"):
-        registry.check("own_module_2.Nearest")
+    for name in ("antigravity.geohash", "own_module_2.Nearest"):
+        with pytest.raises(ConfigError, match=f"needs the import of {name.partition('.')[0]}"):
+            registry.check(name)
     with allow_imports("fractions"):
         assert import_permission().packages == ("own_module", "fractions")
-    assert import_permission().packages == ("own_module",)
-    assert "antigravity" not in sys.modules
+    assert import_permission().packages == ("own_module",) and "antigravity" not in sys.modules
 
 
 @pytest.mark.parametrize(
     "name, message",
     [
+        ("sklearn.ensemble.RandomForestClasifier", f"did you mean '{FOREST}'"),
+        ("sklearn.ensemble._forest.RandomForestClassifier", f"did you mean '{FOREST}'"),
+        ("RandomForestClassifier", f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
+        ("sklearn.svm.SVR", "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
+        ("os.system", "needs the import of os, and only scikit-learn is allowed; if you trust it, add"),
+        ("", "unknown method ''; there are"),
+        ("tcm.nn", "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
         ("own_module.Nearst", "the module own_module has no 'Nearst'; did you mean 'Nearest'?"),
         ("own_module.NoFit", "has no fit and no predict and no get_params and no set_params; scikit-learn's"),
-        (
-            "own_module.Untagged",
-            "not a classifier; an own class needs sklearn.base.ClassifierMixin",
-        ),
+        ("own_module.Untagged", "not a classifier; an own class needs sklearn.base.ClassifierMixin"),
         ("own_module.Refuses", "own_module.Refuses with these parameters raises RuntimeError: no licence"),
         ("own_module.Changes", "cannot be copied with its parameters"),
         ("raises.Nearest", "importing raises raises RuntimeError: no licence; try python -c 'import raises'"),
-        ("tcm.nn", "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
     ],
 )
-def test_names_that_are_no_classifiers(own, tmp_path, name, message):
+def test_names_that_are_no_methods(own, tmp_path, name, message):
     (tmp_path / "raises.py").write_text("raise RuntimeError('no licence')")
     with allow_imports(["own_module", "raises"]):
-        for function in (registry.check, registry.build, registry.describe):
+        for function in (registry.check, registry.describe):
             with pytest.raises(ConfmlError) as caught:
                 function(name)
-                pytest.fail(f"{function} accepts {name}")
             assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "name, params, message",
     [
+        (FOREST, {"max_dept": 3}, "RandomForestClassifier has no parameter 'max_dept'; did you mean"),
+        (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
+        (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
+        (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
+        (ONE_VS_REST, {}, "OneVsRestClassifier needs the parameter 'estimator'"),
+        (PIPELINE, {}, "Pipeline needs the parameter 'steps'; give names and classes, as steps: ["),
         ("own_module.Nearest", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
         ("own_module.model", {"svc__c": 1}, "no parameter 'svc__c'; did you mean 'svc__C'?"),
         ("own_module.model", {"svc__C": -1}, "svc__C must be a float in the range (0.0, inf], got -1"),
-        (
-            SKLEARN_PIPELINE,
-            {},
-            "Pipeline needs the parameter 'steps'; give names and classes, as steps: [",
-        ),
     ],
 )
 def test_wrong_parameters(allowed, name, params, message):
     with pytest.raises(ConfigError) as caught:
-        registry.check(name, params)
+        registry.build(name, params)
     assert message in str(caught.value)
 
 
-def test_open_keywords_are_accepted(allowed, iris):
+# ---- views
+
+
+def test_probabilities_are_those_of_the_classifier(iris):
     X, y, X_test = iris
-    method = registry.build("own_module.Open", {"other": 3})
-    assert method.get_params() == {"other": 3, "sharpness": 1.0}
-    ((_, views),) = method.evaluate_path(X, y, X_test, [{"another": 4}])
-    assert len(views["vote"]) == len(X_test)
+    method = registry.build(FOREST, {"n_estimators": 7, "random_state": 1}).fit(X, y)
+    forest = RandomForestClassifier(7, random_state=1).fit(X, y)
+    (view,) = method.confident_predict(X_test).values()
+    assert view.kind == "probability"
+    assert np.array_equal(view.scores, forest.predict_proba(X_test))
+    assert np.array_equal(view.labels, forest.predict(X_test))
+    assert np.array_equal(method.predict_proba(X_test), view.scores)
+    assert np.array_equal(method.classes_, forest.classes_)
 
 
-# ---- fits and predictions
+def test_the_margin_of_two_classes_is_the_decision_value(iris):
+    X, y, X_test = iris
+    y = np.where(y == "one", "b", "a")
+    method = registry.build("sklearn.svm.LinearSVC", {"random_state": 0}).fit(X, y)
+    values = LinearSVC(random_state=0).fit(X, y).decision_function(X_test)
+    view = method.confident_predict(X_test)["margin"]
+    assert np.array_equal(view.scores, np.column_stack([-values / 2, values / 2]))
+    assert np.array_equal(view.confidence, np.abs(values))
+    assert np.array_equal(view.labels, np.where(values > 0, "b", "a"))
+    assert np.array_equal(method.decision_function(X_test), values)
+
+
+def test_labels_are_the_classifiers_own_even_against_its_scores():
+    # Without break_ties, SVC's prediction is a vote of pairs, not the class of the largest decision value.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 6, 80)
+    X_test = rng.normal(size=(400, 2))
+    view = registry.build("sklearn.svm.SVC").fit(X, y).confident_predict(X_test)["margin"]
+    assert np.array_equal(view.labels, SVC().fit(X, y).predict(X_test))
+    assert not np.array_equal(view.labels, view.classes[view.scores.argmax(axis=1)])
 
 
 @pytest.mark.parametrize("name", ["Nearest", "Probable", "Backwards", "Margins"])
@@ -150,50 +218,37 @@ def test_open_keywords_are_accepted(allowed, iris):
 def test_labels_are_coded(allowed, iris, capfd, name, labels):
     """Against the class itself with the class numbers."""
     X, y, X_test = iris
-    numbers = np.unique(y, return_inverse=True)[1]
-    method = registry.build(f"own_module.{name}").fit(X, np.array(labels)[numbers])
-    itself = sys.modules["own_module"].Nearest().fit(X, numbers)
-    capfd.readouterr()
+    codes = np.unique(y, return_inverse=True)[1]
+    method = registry.build(f"own_module.{name}").fit(X, np.array(labels)[codes])
     (view,) = method.confident_predict(X_test).values()
-    assert method.classes_.tolist() == labels
-    assert view.labels.tolist() == [labels[code] for code in itself.predict(X_test)]
-    expected = {
-        "Nearest": np.eye(3)[itself.predict(X_test)],
-        "Margins": np.log(itself.shares(X_test)),
-    }.get(name, itself.shares(X_test))
-    assert np.array_equal(view.scores, expected)
-    assert view.kind == {"Nearest": "vote", "Margins": "margin"}.get(name, "probability")
-    if view.kind == "probability":
-        assert np.array_equal(method.predict_proba(X_test), expected)
-    assert np.array_equal(method.predict(X_test), view.labels)
     assert capfd.readouterr().out == ""
+    shares = shares_of(X, codes, X_test)
+    assert method.classes_.tolist() == labels
+    assert view.labels.tolist() == [labels[code] for code in shares.argmax(axis=1)]
+    expected = {"Nearest": np.eye(3)[shares.argmax(axis=1)], "Margins": np.log(shares)}
+    assert np.array_equal(view.scores, expected.get(name, shares))
+    assert view.kind == {"Nearest": "vote", "Margins": "margin"}.get(name, "probability")
+    assert np.array_equal(method.predict(X_test), view.labels)
 
 
 @pytest.mark.parametrize("name, kind", [("OneColumn", "probability"), ("Margins", "margin")])
 def test_two_classes(allowed, iris, name, kind):
     X, y, X_test = iris
     y = np.where(y == "one", "yes", "no")
-    method = registry.build(f"own_module.{name}").fit(X, y)
-    shares = sys.modules["own_module"].Nearest().fit(X, (y == "yes").astype(int)).shares(X_test)
-    view = method.confident_predict(X_test)[kind]
-    assert np.array_equal(view.labels == "yes", shares[:, 1] > shares[:, 0])
-    if kind == "probability":
-        assert np.array_equal(view.scores, np.column_stack([1 - shares[:, 1], shares[:, 1]]))
-        assert np.array_equal(method.predict_proba(X_test), view.scores)
-    else:
-        difference = np.log(shares[:, 1]) - np.log(shares[:, 0])
-        assert np.array_equal(view.scores, np.column_stack([-difference / 2, difference / 2]))
-        assert np.allclose(method.decision_function(X_test), difference, rtol=1e-15)
+    view = registry.build(f"own_module.{name}").fit(X, y).confident_predict(X_test)[kind]
+    second = shares_of(X, (y == "yes").astype(int), X_test)[:, 1]
+    assert np.array_equal(view.labels == "yes", second > 0.5)
+    odds = np.log(second) - np.log(1 - second)
+    expected = [1 - second, second] if kind == "probability" else [-odds / 2, odds / 2]
+    np.testing.assert_allclose(view.scores, np.column_stack(expected), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
     "name, message",
     [
         ("TooFew", r"predict_proba of TooFew has the shape \(75, 2\), expected 3 columns"),
-        (
-            "Fractions",
-            "predict of Fractions has .* not one of the class numbers 0 to 2 that it",
-        ),
+        ("Fractions", "predict of Fractions has .* not one of the class numbers 0 to 2 that it"),
+        ("NotANumber", "predict_proba of NotANumber .* not finite for 75 of 75 examples"),
     ],
 )
 def test_predictions_that_are_wrong(allowed, iris, name, message):
@@ -201,33 +256,6 @@ def test_predictions_that_are_wrong(allowed, iris, name, message):
     method = registry.build(f"own_module.{name}").fit(X, y)
     with pytest.raises(ConfmlError, match=message):
         method.confident_predict(X_test)
-
-
-def test_class_weights_are_by_label(allowed, iris):
-    X, y, _ = iris
-    method = registry.build("own_module.Nearest", {"class_weight": {"one": 2, "two": 3, "absent": 4}})
-    assert method.fit(X, y).estimator_.class_weight == {0: 2, 2: 3}
-    assert method.estimator.class_weight == {"one": 2, "two": 3, "absent": 4}
-
-
-def test_an_estimator_of_a_module_is_copied(allowed, iris):
-    X, y, X_test = iris
-    method = registry.build("own_module.model", {"svc__C": 3}).fit(X, y)
-    own = sys.modules["own_module"].model
-    assert own.get_params()["svc__C"] == 1 and not hasattr(own[-1], "classes_")
-    expected = clone(own).set_params(svc__C=3).fit(X, y)
-    assert np.array_equal(method.predict(X_test), expected.predict(X_test))
-
-
-def test_a_pipeline_from_names(allowed, iris):
-    X, y, X_test = iris
-    steps = [["scale", "sklearn.preprocessing.StandardScaler"], ["svc", "sklearn.svm.SVC"]]
-    method = registry.build(SKLEARN_PIPELINE, {"steps": steps, "svc__C": 3}).fit(X, y)
-    expected = make_pipeline(StandardScaler(), SVC(C=3))
-    assert np.array_equal(method.predict(X_test), expected.fit(X, y).predict(X_test))
-    assert method.codes_ is None  # scikit-learn's own classifiers get the labels
-    steps[1][1] = "own_module.Nearest"
-    assert registry.build(SKLEARN_PIPELINE, {"steps": steps}).fit(X, y).codes_ is not None
 
 
 def test_conformal_of_any_estimator(own, iris, tmp_path, monkeypatch):
@@ -240,23 +268,101 @@ def test_conformal_of_any_estimator(own, iris, tmp_path, monkeypatch):
     assert (cross_val_score(Conformal(Probable(), random_state=1), X, y, cv=3) > 0.8).all()
 
 
-# ---- versions and descriptions
+# ---- parameters, copies and seeds
 
 
-def test_the_version_is_that_of_the_source(own, tmp_path):
-    with allow_imports(["own_module"]):
-        first = registry.version_of("own_module.Nearest")
-        assert first.startswith("1, scikit-learn ") and ", own_module sha256 " in first
-        bagged = {"estimator": "own_module.Nearest"}
-        assert "own_module sha256" in registry.version_of("sklearn.ensemble.BaggingClassifier", bagged)
-        assert "own_module" not in registry.version_of("sklearn.ensemble.BaggingClassifier")
-        assert "own_module" in registry.version_of(
-            "sklearn.ensemble.BaggingClassifier", {}, [["own_module.Nearest"]]
-        )
-        assert package_version("numpy.ndarray") == ("numpy", np.__version__)
+def test_parameters_and_clones_are_the_classifiers(iris):
+    X, y, X_test = iris
+    method = registry.build(BAGGING, {"estimator": TREE, "estimator__max_depth": 2, "random_state": 4})
+    assert method.get_params()["estimator__max_depth"] == 2
+    copy = clone(method).set_params(estimator__max_depth=1, n_estimators=3)
+    assert copy.get_params()["estimator__max_depth"] == 1
+    assert method.get_params()["estimator__max_depth"] == 2 and method.get_params()["n_estimators"] == 10
+    arrived = pickle.loads(pickle.dumps(method.fit(X, y)))
+    assert np.array_equal(arrived.predict(X_test), method.predict(X_test))
+    with pytest.raises(ValueError, match="not fitted"):
+        clone(method).predict(X_test)
 
 
-# ---- runs
+def test_open_keywords_are_accepted(allowed, iris):
+    X, y, X_test = iris
+    method = registry.build("own_module.Open", {"other": 3})
+    assert method.get_params() == {"other": 3, "sharpness": 1.0}
+    ((_, views),) = method.evaluate_path(X, y, X_test, [{"another": 4}])
+    assert len(views["vote"]) == len(X_test)
+
+
+def test_class_weights_are_by_label(allowed, iris):
+    X, y, _ = iris
+    method = registry.build("own_module.Nearest", {"class_weight": {"one": 2, "two": 3, "absent": 4}})
+    assert method.fit(X, y).estimator_.class_weight == {0: 2, 2: 3}
+    assert method.estimator.class_weight == {"one": 2, "two": 3, "absent": 4}
+
+
+def test_an_estimator_of_a_module_is_copied(allowed, iris):
+    X, y, X_test = iris
+    method = registry.build("own_module.model", {"svc__C": 3}).fit(X, y)
+    model = sys.modules["own_module"].model
+    assert model.get_params()["svc__C"] == 1 and not hasattr(model[-1], "classes_")
+    expected = clone(model).set_params(svc__C=3).fit(X, y)
+    assert np.array_equal(method.predict(X_test), expected.predict(X_test))
+
+
+def test_a_pipeline_from_names(allowed, iris):
+    X, y, X_test = iris
+    steps = [["scale", "sklearn.preprocessing.StandardScaler"], ["svc", "sklearn.svm.SVC"]]
+    method = registry.build(PIPELINE, {"steps": steps, "svc__C": 3}).fit(X, y)
+    expected = make_pipeline(StandardScaler(), SVC(C=3))
+    assert np.array_equal(method.predict(X_test), expected.fit(X, y).predict(X_test))
+    assert method.codes_ is None  # scikit-learn's own classifiers get the labels
+    steps[1][1] = "own_module.Nearest"
+    assert registry.build(PIPELINE, {"steps": steps}).fit(X, y).codes_ is not None
+
+
+def test_a_path_sets_the_classifiers_parameters(iris):
+    X, y, X_test = iris
+    grid = [{"max_depth": 1}, {"max_depth": None, "n_estimators": 3}]
+    path = list(
+        registry.build(FOREST, {"n_estimators": 5, "random_state": 2}).evaluate_path(X, y, X_test, grid)
+    )
+    assert [point for point, _ in path] == grid
+    for (_, views), forest in zip(
+        path, [RandomForestClassifier(5, max_depth=1), RandomForestClassifier(3)], strict=True
+    ):
+        expected = forest.set_params(random_state=2).fit(X, y).predict_proba(X_test)
+        assert np.array_equal(views["probability"].scores, expected)
+
+
+def test_chance_comes_from_the_run(iris):
+    X, y, X_test = iris
+
+    def scores(name, params, seed):
+        method = registry.build(name, params)
+        ((_, views),) = method.evaluate_path(X, y, X_test, [{}], np.random.default_rng(seed))
+        return next(iter(views.values())).scores
+
+    trees = {"estimator": "sklearn.ensemble.ExtraTreesClassifier", "estimator__n_estimators": 5}
+    for name, params in [(FOREST, {"n_estimators": 5}), (ONE_VS_REST, trees)]:
+        assert np.array_equal(scores(name, params, 1), scores(name, params, 1))
+        assert not np.array_equal(scores(name, params, 1), scores(name, params, 2))
+    given = {"n_estimators": 5, "random_state": 7}
+    assert np.array_equal(scores(FOREST, given, 1), scores(FOREST, given, 2))
+    seed = int(derived_generator(np.random.default_rng(1), {}).integers(2**31))
+    forest = RandomForestClassifier(5, random_state=seed).fit(X, y)
+    assert np.array_equal(scores(FOREST, {"n_estimators": 5}, 1), forest.predict_proba(X_test))
+
+
+# ---- versions and runs
+
+
+def test_the_version_is_that_of_the_source(allowed):
+    first = registry.version_of("own_module.Nearest")
+    assert first.startswith("1, scikit-learn ") and ", own_module sha256 " in first
+    assert "own_module sha256" in registry.version_of(BAGGING, {"estimator": "own_module.Nearest"})
+    assert "own_module" not in registry.version_of(BAGGING)
+    assert "own_module" in registry.version_of(BAGGING, {}, [["own_module.Nearest"]])
+    assert package_version("numpy.ndarray") == ("numpy", np.__version__)
+
 
 RUN = """\
 name: own
@@ -275,58 +381,25 @@ figures: []
 def test_a_run_in_worker_processes(own, tmp_path):
     """The command as installed, whose search path has no current folder."""
     (tmp_path / "own.yaml").write_text(RUN)
-    folder = os.path.dirname(os.path.dirname(confml.__file__))
-    environment = {**os.environ, "PYTHONPATH": folder}
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(confml.__file__))}
 
     def run(*arguments):
         return processes.confml(*arguments, env=environment, cwd=tmp_path, path_has_folder=False)
 
+    allow = ("own.yaml", "--out", "out", "--allow-import", "own_module")
     refused = run("run", "own.yaml", "--out", "out")
     assert refused.returncode == 2 and not (tmp_path / "out").exists()
     assert "own.yaml:5:12: method 'own_module.Probable' needs the import of own_module" in refused.stderr
-    done = run("run", "own.yaml", "--out", "out", "--jobs", "2", "--allow-import", "own_module", "--json")
+    done = run("run", *allow, "--jobs", "2", "--json")
     assert done.returncode == 1, done.stderr
     json.loads(done.stdout)
     assert "own_module.FailsInFit r0: RuntimeError: no licence" in done.stderr
     manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
-    status = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
-    assert "6 fits in out: 5 done, 1 failed, 0 left" in status.stdout
+    assert "6 fits in out: 5 done, 1 failed, 0 left" in run("run", "--dry-run", *allow).stdout
     metrics = (tmp_path / "out" / "metrics.csv").read_text()
     assert run("report", "out").returncode == 0  # the stored cells need no import
     assert (tmp_path / "out" / "metrics.csv").read_text() == metrics
-    described = run("describe", "own_module.Probable", "--allow-import", "own_module", "--json")
-    assert json.loads(described.stdout)["views"] == ["probability"]
     with open(tmp_path / "own_module.py", "a") as source:
         source.write("\n# changed\n")
-    changed = run("run", "--dry-run", "own.yaml", "--out", "out", "--allow-import", "own_module")
-    assert "6 fits in out: 1 done, 0 failed, 5 left" in changed.stdout
-
-
-# ---- packages that may be installed
-
-
-@pytest.mark.parametrize(
-    "name, params",
-    [
-        ("xgboost.XGBClassifier", {"n_estimators": 5}),
-        ("lightgbm.LGBMClassifier", {"n_estimators": 5}),
-        ("catboost.CatBoostClassifier", {"n_estimators": 5, "allow_writing_files": False}),
-    ],
-)
-def test_well_known_packages(name, params, iris, capfd):
-    package = name.partition(".")[0]
-    pytest.importorskip(package, reason=f"needs the package {package}")
-    X, y, X_test = iris
-    truth = np.array(["one", "three", "two"])[load_iris().target[1::2]]
-    with allow_imports([package]):
-        method = registry.build(name, params).fit(X, y)
-        view = method.confident_predict(X_test)["probability"]
-        assert np.mean(view.labels == truth) > 0.85 and capfd.readouterr().out == ""
-        assert np.allclose(view.scores.sum(axis=1), 1, atol=1e-5)
-        assert f", {package} " in registry.version_of(name)
-        some = y != "three"
-        view = Conformal(SklearnMethod(method.estimator)).fit(X[some], y[some]).confident_predict(X_test)
-        assert view["p-value"].classes.tolist() == ["one", "two"]
-        with pytest.raises(ConfigError, match="did you mean 'n_estimators'"):
-            registry.check(name, {"n_estimator": 5})
+    assert "6 fits in out: 1 done, 0 failed, 5 left" in run("run", "--dry-run", *allow).stdout

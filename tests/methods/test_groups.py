@@ -9,9 +9,8 @@ from reference.promises import group_p_value, tcm_p_value
 from sklearn.naive_bayes import GaussianNB
 
 from confml import TCMNN, Conformal
-from confml.errors import ConfigError, ConfmlError
-from confml.methods.divisions import Divisions, split_columns
-from confml.methods.registry import build
+from confml.errors import ConfmlError
+from confml.methods.divisions import Column, Divisions, split_columns
 from confml.plugins.by import By, divisions_in
 
 COLUMNS = [("site", ("a", "b", "c")), ("age", None)]
@@ -109,28 +108,21 @@ def test_data_frames_texts_and_new_categories():
 
 
 def test_errors_say_what_to_do():
+    """tests/methods/test_conformal.py has the settings that cannot be combined."""
     X, y = sample(np.random.default_rng(0), 60)
-    with pytest.raises(ConfigError, match="age has .* values.*would break"):
-        TCMNN(by="age", by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfmlError, match="needs a classifier that is fitted to other examples"):
-        TCMNN(by="predicted", by_columns=COLUMNS).fit(X, y)
-    for settings, message in (
-        ({"by": "site", "mondrian": True}, "by and mondrian cannot be combined"),
-        ({"by": "predicted", "kind": "cross"}, "by: predicted needs kind: split"),
-        ({"by": {"site": 2}}, "has categories, not numbers"),
+    for model, message in (
+        (TCMNN(by="age", by_columns=COLUMNS), "age has .* values.*would break"),
+        (TCMNN(by="predicted", by_columns=COLUMNS), "needs a classifier that is fitted to other examples"),
+        (Conformal(GaussianNB(), by={"site": 2}).in_run(by_columns=COLUMNS), "has categories, not numbers"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            Conformal(GaussianNB(), **settings).in_run(by_columns=COLUMNS).fit(X, y)
-    with pytest.raises(ConfigError, match="by and mondrian cannot be combined"):
-        build("naive-bayes", {"conformal": "split", "conformal__by": "a", "conformal__mondrian": True})
+        with pytest.raises(ConfmlError, match=message):
+            model.fit(X, y)
     for wrong in ("", [], [[]], {"a": 1}, {"a": [2, 1]}, {"label": 2}, ["a", "a"], [["a"], ["a"]], 1.5):
         assert not By("").accepts(wrong)
 
 
 @pytest.mark.parametrize("bins", [None, (10012345.5, 10012346.5)])
 def test_names_of_groups_have_all_digits_of_their_numbers(bins):
-    from confml.methods.divisions import Column
-
     by = "store" if bins is None else {"store": list(bins)}
     groups = Divisions(by, [Column("store")], np.array([0, 1]))
     stores = np.repeat([10012345.0, 10012346.0, 10012347.0], 20)[:, None]

@@ -1,21 +1,16 @@
 """Methods of a user's module, named by their dotted path: their own views, parameters, version and errors."""
 
-import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
 import confml
-from confml.cli import cli
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.registry import build, describe, method_class, version_of
 from confml.plugins.imports import allow_imports
 
-PAGE = Path(__file__).parents[2] / "docs" / "pages" / "howto" / "extend.md"
 OWN = '''
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -123,32 +118,20 @@ def test_a_subclass_of_method_is_used_as_it_is(own):
         build(name, {"k": 0})
 
 
+def config_of(methods):
+    return {"name": "own", "datasets": ["iris"], "methods": methods, "protocol": "holdout", "figures": []}
+
+
 @pytest.mark.parametrize("cls", ["Nearest", "Plain"])
 def test_runs_and_predictions_have_the_views_of_the_class(own, cls):
     name = f"{own}.{cls}"
     pipeline = {"name": "sklearn.pipeline.Pipeline", "steps": [["one", name]], "label": "pipeline"}
-    run = confml.run(
-        {
-            "name": "own",
-            "datasets": ["iris"],
-            "methods": [name, pipeline, "tcm-nn"],
-            "protocol": "holdout",
-            "figures": [],
-        },
-        engine="serial",
-        allow_import=[own],
-    )
+    run = confml.run(config_of([name, pipeline, "tcm-nn"]), engine="serial", allow_import=[own])
     assert run.failures.empty
-    metrics = run.metrics[run.metrics["view"] == "p-value"]
-    by_method = {
-        method: dict(
-            zip(zip(rows["metric"], rows["level"].fillna(0), strict=True), rows["value"], strict=True)
-        )
-        for method, rows in metrics.groupby("method")
-    }
-    assert set(by_method) == {name, "sklearn.pipeline.Pipeline", "tcm-nn"}
-    for metric in (("coverage", 0.05), ("mean_region_size", 0.05), ("error", 0)):
-        assert len({values[metric] for values in by_method.values()}) == 1
+    metrics = run.metrics.query("view == 'p-value' and metric in ['coverage', 'mean_region_size', 'error']")
+    values = metrics.pivot_table("value", "method", ["metric", metrics["level"].fillna(0)])
+    assert list(values.index) == sorted([name, "sklearn.pipeline.Pipeline", "tcm-nn"])
+    assert values.shape[1] == 5 and (values.nunique() == 1).all()  # two metrics at two levels, and the error
     frame = load_iris(as_frame=True).frame
     answers, expected = (
         confml.predict(frame[::2], frame[1::2], label="target", method=method, allow_import=[own])
@@ -157,15 +140,19 @@ def test_runs_and_predictions_have_the_views_of_the_class(own, cls):
     assert answers["region@0.05"].equals(expected["region@0.05"])
 
 
-def test_own_metrics_paths_and_candidates(own):
+def test_own_metrics_margins_paths_and_candidates(own):
     methods = [
         {"name": f"{own}.Nearest", "sweep": {"k": [1, 3]}},
+        f"{own}.Margins",
         {"name": "naive-bayes", "conformal": {"kind": "split", "best-of": [f"{own}.Margins"]}},
     ]
-    config = {"name": "own", "datasets": ["iris"], "methods": methods, "protocol": "holdout", "figures": []}
-    run = confml.run(config, engine="serial", allow_import=[own])
+    run = confml.run(config_of(methods), engine="serial", allow_import=[own])
     assert run.failures.empty
-    assert run.metrics.query("metric == 'kept_rows'")["value"].tolist() == [5.0, 5.0]
+    kept = run.metrics.query("metric == 'kept_rows'")
+    assert kept["value"].tolist() == [5.0] * 3
+    margins = run.metrics[run.metrics["method"] == f"{own}.Margins"]
+    assert set(margins["view"].dropna()) - {""} == {"margin"}
+    assert not set(margins["metric"]) & {"set_size", "coverage"}
 
 
 def test_labels_of_a_pipeline_are_those_of_the_fit(own):
@@ -185,18 +172,3 @@ def test_errors_of_the_class_name_it(own, cls, text):
     frame = load_iris(as_frame=True).frame
     with pytest.raises(ConfmlError, match=f"{cls}.*{text}"):
         confml.predict(frame[::2], frame[1::2], label="target", method=f"{own}.{cls}", allow_import=[own])
-
-
-def test_the_example_of_the_page_runs_on_the_command_line(own):
-    example = re.search(r'```python title="nearest_mean.py"\n(.*?)```', PAGE.read_text("utf-8"), re.DOTALL)
-    Path("nearest_mean_of_page.py").write_text(example[1])
-    Path("own.yaml").write_text(
-        "name: page\ndatasets: [iris]\nmethods: [nearest_mean_of_page.NearestMean]\n"
-        "protocol: holdout\nbaseline: false\nfigures: []\n"
-    )
-    arguments = ["run", "own.yaml", "--engine", "serial", "--allow-import", "nearest_mean_of_page"]
-    ended = CliRunner().invoke(cli, arguments)
-    assert ended.exit_code == 0, ended.output
-    metrics = confml.load_run("results/page").metrics
-    assert set(metrics["view"].dropna()) == {"margin"}
-    assert not set(metrics["metric"]) & {"set_size", "coverage"}

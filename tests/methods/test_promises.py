@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from reference.promises import best_of_p_value
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from confml import KNN, Conformal
 from confml.config import load_config
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfmlError
 from confml.methods.conformal.best_of import smallest_regions
 from confml.methods.registry import build, version_of
 from confml.predictions.saving import check_saving
@@ -80,27 +79,6 @@ def test_the_choice_treats_all_examples_alike():
     assert len(chosen) == 1
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"best_of": [KNN()], "kind": "cross"}, "best_of needs kind: split"),
-        ({"best_of": [KNN()], "by": 0}, "by and best_of cannot be combined"),
-        ({"best_of": []}, "a list of 1 to 9 methods"),
-        ({"best_of_level": 0.1}, "best_of_level needs"),
-    ],
-)
-def test_settings_that_cannot_be(settings, message):
-    X, y = sample(np.random.default_rng(0), 40)
-    with pytest.raises(ConfmlError, match=message):
-        Conformal(GaussianNB(), **settings).fit(X, y)
-
-
-def test_a_fitted_classifier_is_no_candidate():
-    X, y = sample(np.random.default_rng(0), 40)
-    with pytest.raises(ConfmlError, match="only calibrated"):
-        Conformal(FrozenEstimator(GaussianNB().fit(X, y)), best_of=[KNN()]).fit(X, y)
-
-
 def test_methods_of_a_config():
     others = ["knn", {"name": "sklearn.ensemble.RandomForestClassifier", "n-estimators": 20}]
     params = {"conformal": "split", "conformal__best_of": others}
@@ -112,14 +90,6 @@ def test_methods_of_a_config():
         == 1 + version_of("sklearn.ensemble.RandomForestClassifier").count(",") + 2
     )
     check_saving("naive-bayes", {**params, "conformal__best_of": ["knn"]})
-    for wrong, message in (
-        ("knnn", "unknown method 'knnn'"),
-        ({"name": "knn", "k": 0}, "k must be"),
-        ("tcm-nn", "already conformal"),
-        ("external", "external is not fitted"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            build("naive-bayes", {**params, "conformal__best_of": [wrong]})
 
 
 CONFIG = """\

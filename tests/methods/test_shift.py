@@ -1,15 +1,18 @@
-"""Weighted p-values under covariate and label shift, against their definition."""
+"""Weighted p-values under covariate and label shift, and class frequencies, against their definitions."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from reference.weighted import bbse, weighted_p_value
+from sklearn.linear_model import LogisticRegression
 
-from confml.errors import ConfigError, ConfmlError
+import confml
+from confml.errors import ConfmlError
 from confml.methods.conformal import Conformal
+from confml.methods.label_shift import bbse_intervals
 from confml.methods.naive_bayes import NaiveBayes
-from confml.methods.registry import build
 from confml.methods.shift import ShiftWeights, covariate_weights, label_weights
 
 
@@ -94,22 +97,61 @@ def test_bbse_is_the_solution_in_fractions():
         np.testing.assert_array_equal(found.weights, found.new[0][true])
 
 
-def test_settings_that_do_not_fit():
-    X, y = integers(np.random.default_rng(0), 40)
-    for settings, message in (
-        ({"kind": "cross", "shift": "covariate"}, "shift needs kind: split"),
-        ({"kind": "split", "shift": "label", "mondrian": True}, "valid under label shift without weights"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            Conformal(NaiveBayes(), **settings).fit(X, y)
-        in_config = {f"conformal__{name}".replace("__kind", ""): value for name, value in settings.items()}
-        with pytest.raises(ConfigError, match=message):
-            build("naive-bayes", in_config)
-
-
 def test_few_test_rows_and_no_test_rows():
     X, y = integers(np.random.default_rng(0), 40)
     method = Conformal(NaiveBayes(), shift="covariate").fit(X, y)
     assert method.predict_p_values(X[:7]).shape == (7, 3)
     with pytest.raises(ConfmlError, match="at least 5"):
         method.predict_p_values(X[:2])
+
+
+# ---- class frequencies
+
+
+def classes(rng, priors, rows):
+    y = rng.choice(3, rows, p=priors)
+    y[:3] = 0, 1, 2
+    return rng.normal(size=(rows, 2)) + 2 * np.column_stack([y % 2, y // 2]), y
+
+
+def test_intervals_contain_the_true_frequencies():
+    """Priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: of 30 draws of three classes most intervals hold them."""
+    held, new = 0, np.array([0.2, 0.3, 0.5])
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = classes(rng, [0.7, 0.2, 0.1], 1500)
+        model = LogisticRegression().fit(X[:700], y[:700])
+        predicted_new = model.predict(classes(rng, new, 800)[0])
+        found = bbse_intervals(model.predict(X[700:]), y[700:], predicted_new, 3)
+        assert np.all(found.low <= found.estimate) and np.all(found.estimate <= found.high)
+        held += int(np.sum((found.low <= new) & (new <= found.high)))
+        weights = label_weights(model.predict(X[700:]), y[700:], predicted_new, 3).new[0]
+        ratio = found.estimate / found.training
+        assert ratio / ratio.sum() == pytest.approx(weights / weights.sum(), abs=1e-6)
+    assert held >= 24
+
+
+def test_a_class_without_a_calibration_example_has_no_interval():
+    predicted, codes = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1, 1])
+    found, two = (bbse_intervals(predicted, codes, np.array([0, 1, 1, 1]), c) for c in (3, 2))
+    assert found.low[:2].tolist() == two.low.tolist() and found.high[:2].tolist() == two.high.tolist()
+    assert found.estimate[2] == 0 and np.isnan(found.low[2]) and np.isnan(found.high[2])
+
+
+def test_a_run_writes_the_frequencies(tmp_path):
+    data = {"name": "d", "generate": "label-shift", "n": 2000, "test-n": 500, "prior": 0.6, "distance": 2.5}
+    conformal = {"kind": "split", "calibration": 0.5, "shift": "label"}
+    config = {
+        "name": "shift",
+        "datasets": [data],
+        "methods": [{"name": "naive-bayes", "conformal": conformal}],
+        "protocol": "fixed-split",
+        "levels": [0.1],
+    }
+    confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
+    frequencies = pd.read_csv(tmp_path / "out" / "tables/shift-classes.csv")
+    assert frequencies["class"].tolist() == [1, 2]
+    row = frequencies.iloc[1]
+    assert row["training"] < 0.2 and row["low"] < row["estimate"] < row["high"]
+    assert row["estimate"] == pytest.approx(0.6, abs=0.1) and row["observed"] == pytest.approx(0.6, abs=0.1)
+    assert (pd.read_csv(tmp_path / "out" / "tables/shift.csv")["coverage"] > 0.85).all()

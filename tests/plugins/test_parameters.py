@@ -19,22 +19,18 @@ from confml.plugins.parameters import (
     Number,
     ParameterError,
     UnknownParameter,
-    check_parameters,
 )
 from confml.steps.registry import check_step
 
+SVC = "sklearn.svm.SVC"
+ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
 BAGGING = "sklearn.ensemble.BaggingClassifier"
 
 
 @pytest.mark.parametrize(
     ("rule", "good", "bad", "expected"),
     [
-        (
-            Integer("", low=1),
-            [1, 3],
-            [0, 1.0, True, "1", None],
-            "a whole number at least 1",
-        ),
+        (Integer("", low=1), [1, 3], [0, 1.0, True, "1", None], "a whole number at least 1"),
         (
             Number("", low=0, low_open=True),
             [1, 0.5],
@@ -55,69 +51,52 @@ def test_declaration(rule, good, bad, expected):
         with pytest.raises(BadValue) as caught:
             rule.check("p", value, "method 'm'")
         error = caught.value
-        assert (error.owner, error.parameter, error.value, error.expected) == (
-            "method 'm'",
-            "p",
-            value,
-            expected,
-        )
+        attributes = (error.owner, error.parameter, error.value, error.expected)
+        assert attributes == ("method 'm'", "p", value, expected)
         assert error.message == f"p must be {expected}, got {value!r}"
 
 
-def test_unknown_parameter():
-    with pytest.raises(UnknownParameter) as caught:
-        check_parameters("method 'knn'", {"neighbours": Integer("")}, {"neighbour": 3})
-    assert str(caught.value) == "method 'knn' has no parameter 'neighbour'; did you mean 'neighbours'?"
-    assert (caught.value.owner, caught.value.parameter) == ("method 'knn'", "neighbour")
-
-
 @pytest.mark.parametrize(
-    ("name", "params", "kind", "owner", "parameter"),
+    ("check", "name", "params", "kind", "owner", "parameter"),
     [
-        ("knn", {"kk": 1}, UnknownParameter, "method 'knn'", "kk"),
-        ("knn", {"k": 0}, BadValue, "method 'knn'", "k"),
-        ("knn", {"conformal__folds": 3}, MissingParameter, "conformal__folds", "conformal"),
-        ("sklearn.svm.SVC", {"C": -1}, BadValue, "SVC", "C"),
-        ("sklearn.multiclass.OneVsRestClassifier", {}, MissingParameter, "OneVsRestClassifier", "estimator"),
+        (registry.check, "knn", {"kk": 1}, UnknownParameter, "method 'knn'", "kk"),
+        (registry.check, "knn", {"k": 0}, BadValue, "method 'knn'", "k"),
+        (registry.check, "knn", {"conformal__folds": 3}, MissingParameter, "conformal__folds", "conformal"),
+        (registry.check, SVC, {"C": -1}, BadValue, "SVC", "C"),
+        (registry.check, ONE_VS_REST, {}, MissingParameter, "OneVsRestClassifier", "estimator"),
+        (registry.check, BAGGING, {"estimator": SVC, "estimator__C": -1}, BadValue, "SVC", "estimator__C"),
         (
-            BAGGING,
-            {"estimator": "sklearn.svm.SVC", "estimator__C": -1},
-            BadValue,
-            "SVC",
-            "estimator__C",
-        ),
-        (
+            registry.check,
             "smart-svm",
             {"estimator": "knn", "estimator_params": {"kk": 1}},
             UnknownParameter,
             "method 'knn'",
             "estimator_params.kk",
         ),
-        ("polynomial", {"learner": "winnow", "C": 1}, IncompatibleParameters, "polynomial", "C"),
+        (
+            registry.check,
+            "polynomial",
+            {"learner": "winnow", "C": 1},
+            IncompatibleParameters,
+            "polynomial",
+            "C",
+        ),
+        (check_step, "tomek-links", {"repeat": 3}, BadValue, "step 'tomek-links'", "repeat"),
+        (check_step, "standardise", {"shift": 1}, UnknownParameter, "step 'standardise'", "shift"),
     ],
 )
-def test_every_check_of_a_method_raises_typed_errors(name, params, kind, owner, parameter):
-    for act in (registry.check, registry.build):
-        with pytest.raises(ParameterError) as caught:
-            act(name, params)
-        assert type(caught.value) is kind
-        assert (caught.value.owner, caught.value.parameter) == (owner, parameter)
-
-
-def test_steps_raise_typed_errors():
-    with pytest.raises(BadValue) as caught:
-        check_step("tomek-links", {"repeat": 3})
-    assert (caught.value.owner, caught.value.value) == ("step 'tomek-links'", 3)
-    with pytest.raises(UnknownParameter):
-        check_step("standardise", {"shift": 1})
+def test_every_check_raises_typed_errors(check, name, params, kind, owner, parameter):
+    with pytest.raises(ParameterError) as caught:
+        check(name, params)
+    assert type(caught.value) is kind
+    assert (caught.value.owner, caught.value.parameter) == (owner, parameter)
 
 
 @pytest.mark.parametrize(
     "error",
     [
         ConfmlError("m", where="f:1", hint="h"),
-        BadValue("knn", "k", 0, "positive", hint="h"),
-        BadValue("knn", "k", 0, "positive").inside("estimator_params"),
+        BadValue("knn", "k", 0, "positive", hint="h").inside("estimator_params"),
         UnknownParameter("knn", "kk"),
         MissingParameter("knn", "k", expected="a number"),
         IncompatibleParameters("m", owner="knn", parameter="k", value=3),

@@ -2,7 +2,7 @@
 
 SOURCE = '''
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -71,22 +71,14 @@ class Margins(Nearest):
         return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
 
 
-class Blind(Nearest):
-    """Never sees the last class."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.means_ = self.means_[:-1]
-        self.classes_ = np.arange(len(self.means_))
-        return self
-
-    def predict_proba(self, X):
-        return self.shares(X)
-
-
 class TooFew(Nearest):
     def predict_proba(self, X):
         return self.shares(X)[:, :-1]
+
+
+class NotANumber(Nearest):
+    def predict_proba(self, X):
+        return self.shares(X) * np.nan
 
 
 class Fractions(Nearest):
@@ -115,15 +107,6 @@ class Open(Nearest):
         return self
 
 
-class Seeded(Nearest):
-    def __init__(self, random_state=None):
-        self.sharpness = 1.0
-        self.random_state = random_state
-
-    def predict(self, X):
-        return np.random.default_rng(self.random_state).integers(0, len(self.means_), len(X))
-
-
 class Changes(Nearest):
     def __init__(self, sharpness=1.0):
         self.sharpness = float(sharpness) + 1
@@ -132,10 +115,6 @@ class Changes(Nearest):
 class Refuses(Nearest):
     def __init__(self, sharpness=1.0):
         raise RuntimeError("no licence")
-
-
-class Regressor(RegressorMixin, Nearest):
-    pass
 
 
 class Untagged(BaseEstimator):
@@ -174,10 +153,6 @@ class OneRow(Doubled):
 class Infinite(Doubled):
     def transform(self, X):
         return X / 0
-
-
-def function():
-    pass
 
 
 model = make_pipeline(StandardScaler(), SVC())

@@ -48,6 +48,12 @@ class Endless(FitDetails):
             Views({"reject": prediction(classes=["a", "d"], labels=["a", "a"])}),
             "has class 'd', which is not in",
         ),
+        (Views({"reject": prediction(classes=["b", "a"])}), "must be sorted, and each listed once"),
+        (Views({"reject": prediction(labels=["a", "c"])}), "predicts 'c', which is not one of its classes"),
+        (
+            Views({"reject": prediction(extra={"thing": np.array([object(), object()])})}),
+            "must hold numbers or text",
+        ),
         (Views({"reject": prediction([[np.nan, 1], [0, 1]])}), "1 of 2 rows are not .nan in row 0"),
         (Views({"reject": prediction([[1.5, -0.5], [0, 1]])}), r"must be in \[0, 1\], got 1.5"),
         (
