@@ -30,9 +30,10 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
 
     The audit finds duplicate and contradictory rows, repeated files, and test rows among the training rows.
-    It finds labels that look alike, rare classes, and features that determine the label. It also finds dates,
-    identifiers, categories with many values, constant and duplicate features, and features of very different
-    ranges. Each finding says what to do.
+    It finds labels that look alike, rare classes, and features that determine the label. It also finds the
+    columns that `confml init` leaves out (identifiers, dates, free text, constant and nearly empty columns),
+    categories with many values, duplicate features, and features of very different ranges. Each finding says
+    what to do.
 
     With --test, or the provider's test part, the features of test and training rows are compared: each
     feature by a test, and all of them together by a classifier that distinguishes the two parts.
@@ -46,7 +47,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     confml data check loans.csv --label default --labels 50
     """
     from confml.data import load
-    from confml.data.audit import audit, column_findings
+    from confml.data.audit import audit
     from confml.data.csv_table import load_csv
 
     spec = named_or_table(dataset, options)
@@ -54,7 +55,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
         spec = {"missing": "mean", **spec}
     coded = "csv" not in spec or labels is not None
     loaded = load(spec) if coded else load_csv(spec, coded=False)
-    findings = [*audit(loaded, coded), *column_findings(loaded)]
+    findings = audit(loaded)
     notes = [note for note in loaded.notes if not any(note.startswith(fact.sentence) for fact in findings)]
     shift = _shift_of(loaded)
     suspects = [] if labels is None else _suspects(loaded, labels)

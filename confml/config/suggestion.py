@@ -12,7 +12,7 @@ import numpy as np
 from confml.config.dataset_spec import folder_name
 from confml.config.read import bundled_configs, read_config
 from confml.config.schema import FigureSpec
-from confml.data.audit import audit, column_findings
+from confml.data.audit import audit
 from confml.data.coding import plain_numbers
 from confml.data.csv_table import load_csv, load_tables
 from confml.data.dataset import DataSet
@@ -102,10 +102,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         spec["decimal"], reasons["decimal"] = ",", "numbers are written as 1,5"
         data = _coded(table, {"missing": "mean", **spec})
     copies = [
-        column
-        for finding in audit(data, coded=False)
-        if finding.code == "duplicate-columns"
-        for column in finding.columns
+        column for finding in audit(data) if finding.code == "duplicate-columns" for column in finding.columns
     ]
     if copies:
         _list(spec, "ignore", copies)
@@ -121,7 +118,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     if rows and "missing" not in spec:
         reason = f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
         spec["missing"], reasons["missing"] = "mean", reason
-    findings = [*audit(data, coded=False), *column_findings(data)]
+    findings = audit(data)
     questions = [
         f"{finding.sentence}; {finding.remedy}"
         for finding in findings
@@ -177,10 +174,10 @@ def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) 
     numbers, is_number = plain_numbers(table, names, spec.get("decimal", "."))
     is_number &= ~(np.abs(numbers) >= 2**53).any(axis=0)  # floats do not hold them
     for j, name in enumerate(names):
-        reason = no_feature(name, numbers[:, j] if is_number[j] else table.texts(name))
+        _, reason = no_feature(name, numbers[:, j] if is_number[j] else table.texts(name))
         if reason == KEY:
             _list(spec, "id", [name])
-            reasons["id"] = KEY
+            reasons["id"] = f"{KEY}: no feature, kept with its row"
         elif reason:
             _list(spec, "ignore", [name])
             reasons[f"ignore {name}"] = reason

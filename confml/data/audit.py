@@ -2,72 +2,50 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from confml.data.dataset import DataSet, label_variants
 from confml.data.findings import HAS, MOST, Finding, of_columns
-from confml.data.identifiers import are_dates, identifiers
+from confml.data.identifiers import no_features
 from confml.data.text_table import at_lines, counted, listed, quoted, short
 
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
 _FIRST = 500  # rows that are looked at first for a conflict
 _CHANCE = -3.0  # log10 of the probability by chance from which a feature is said to give the label away
-MOST_VALUES = 2_500_000  # of the features, that the audit of a run looks at
 _DOUBLED = 10  # distinct rows from which a file can be called doubled
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
 RARE = 0.005  # share of the rows
 MANY_VALUES = 50  # categories of a feature
 
 
-def audit(data: DataSet, coded: bool = True) -> list[Finding]:
+def audit(data: DataSet) -> list[Finding]:
     """Return the findings in a data set, in O(n log n) time per feature.
 
     Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
-    times, labels that look alike, identifiers of rows and of subjects, features that determine the label,
-    constant and duplicate features, and features of very different ranges. coded: False if ``X`` is the table
-    before coding.
+    times, labels that look alike, rare classes, columns that are no features, identifiers of subjects,
+    features that determine the label, duplicate features, categories with many values, and features of very
+    different ranges.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
     features = row_groups(data.table)
-    rows = row_groups(np.column_stack([features, y]))
+    rows = _first_of_equal(features * (y.max() + 1) + y)
     train = np.arange(len(data)) if data.train_rows is None else data.train_rows
+    no_feature = no_features(data, train)
+    left_out = [finding for finding in no_feature if finding.code != "repeated-identifier"]
+    named = {name for finding in left_out for name in finding.columns}
     return [
         *_duplicate_rows(data, rows, features, y),
         *_rows_in_both_parts(data, rows),
         *_alike_labels(data),
-        *identifiers(data, train),
+        *_rare_classes(data, train),
+        *no_feature,
+        *_many_categories(data, named),
         *_given_away(data, rows, y, train),
-        *_constant_and_duplicate(data, train),
-        *_unscaled(data, train, coded),
+        *_duplicate_features(data, train),
+        *_unscaled(data, train),
     ]
-
-
-def audited_rows(data: DataSet, most: int = MOST_VALUES) -> DataSet:
-    """Return the data set, or about ``most`` / (number of features) of its rows if it has more than ``most``
-    values.
-
-    Equal rows are all chosen or all left out: their share stays the same.
-    """
-    n, a = data.table.shape
-    if n * a <= most:
-        return data
-    step = -(-n * a // most)
-    kept = np.flatnonzero(row_groups(data.table) % step == 0)
-    if len(kept) * a > 2 * most:  # the features hardly vary
-        kept = np.arange(0, n, step)
-    table = data.table[kept]
-    changed: dict[str, Any] = {"y": data.y[kept], "table": table}
-    changed["X"] = table if data.X is data.table else data.X[kept]
-    for name in ("groups", "lines", "ids"):
-        changed[name] = None if getattr(data, name) is None else getattr(data, name)[kept]
-    for name in ("train_rows", "test_rows"):
-        part = getattr(data, name)
-        changed[name] = None if part is None else np.flatnonzero(np.isin(kept, part))
-    return replace(data, **changed)
 
 
 # ---- rows
@@ -79,10 +57,14 @@ def row_groups(table: np.ndarray) -> np.ndarray:
 
     Rows are compared by a hash of 64 bits.
     """
-    values = np.asarray(table, dtype=np.float64) + 0.0  # -0 is 0
+    values = np.asarray(table, dtype=np.float64, order="C") + 0.0  # -0 is 0
     values[np.isnan(values)] = np.nan
-    first: dict[int, int] = {}
-    return np.array([first.setdefault(hash(row.tobytes()), at) for at, row in enumerate(values)], dtype=int)
+    return _first_of_equal(np.fromiter((hash(row.tobytes()) for row in values), np.int64, len(values)))
+
+
+def _first_of_equal(numbers: np.ndarray) -> np.ndarray:
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    return first[inverse.reshape(-1)]
 
 
 def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
@@ -163,6 +145,23 @@ def alike_sentence(labels: Sequence[str]) -> str:
     return f"labels {quoted(labels)} are different texts and count as different classes"
 
 
+def _rare_classes(data: DataSet, train: np.ndarray) -> list[Finding]:
+    """Return the classes with fewer than 10 training rows, or with less than 0.5 % of them."""
+    classes, counts = np.unique(data.y[train], return_counts=True)
+    few = np.flatnonzero((counts < FEW_ROWS) | (counts < RARE * len(train)))
+    if not len(few):
+        return []
+    few = few[np.argsort(counts[few], kind="stable")]
+    shown = listed(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few)
+    smallest = int(counts.min())
+    sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}"
+    remedy = (
+        f"merge classes or collect rows; a label-conditional p-value of a class with "
+        f"{counted(smallest, 'row')} is at least {1 / (smallest + 1):.2g}"
+    )
+    return [Finding("rare-classes", sentence, remedy)]
+
+
 # ---- features
 
 
@@ -214,43 +213,35 @@ def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
     return bool(np.any(changes & (value[1:] == value[:-1]))), 1 + int(np.count_nonzero(changes))
 
 
-def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
-    constant, same = [], []
+def _duplicate_features(data: DataSet, train: np.ndarray) -> list[Finding]:
+    """Return the features that have the values of an earlier one, unless these are constant."""
+    same = []
     first: dict[tuple[bool, bytes], str] = {}
     for j, name in enumerate(data.table_attributes):
         values = data.table[train, j] + 0.0
-        if np.array_equal(values, np.full(len(values), values[0]), equal_nan=True):
-            constant.append(name)
-            continue
         values[np.isnan(values)] = np.nan
+        if np.array_equal(values, np.full(len(values), values[0]), equal_nan=True):
+            continue
         key = bool(data.nominal[j]), hashlib.sha256(values.tobytes()).digest()
         if first.setdefault(key, name) != name:
             same.append((name, first[key]))
-    findings = []
-    if constant:
-        rest = "the same value in every training row"
-        findings.append(of_columns("constant-columns", constant, HAS, rest, "leave it out by ignore:"))
-    if same:
-        pairs = listed((f"'{short(a, 25)}' as '{short(b, 25)}'" for a, b in same))
-        findings.append(
-            Finding(
-                "duplicate-columns",
-                f"columns have the values of another column: {pairs}",
-                "leave one of each pair out by ignore:; distances count both",
-                columns=tuple(name for name, _ in same[:MOST]),
-            )
-        )
-    return findings
+    if not same:
+        return []
+    pairs = listed((f"'{short(a, 25)}' as '{short(b, 25)}'" for a, b in same))
+    remedy = "leave one of each pair out by ignore:; distances count both"
+    columns = tuple(name for name, _ in same[:MOST])
+    sentence = f"columns have the values of another column: {pairs}"
+    return [Finding("duplicate-columns", sentence, remedy, columns=columns)]
 
 
-def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
+def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
     """Return the features of the widest ranges; one of 0 and 1 for each category that some rows have."""
     names: list[str] = []
     ranges: list[float] = []
     for j, (name, texts) in enumerate(zip(data.table_attributes, data.categories, strict=True)):
         values = data.table[train, j]
         values = values[~np.isnan(values)]
-        if texts is None or (coded and data.X is data.table):
+        if texts is None:
             names.append(name)
             ranges.append(float(np.ptp(values)) if len(values) else 0.0)
         else:
@@ -275,42 +266,14 @@ def _unscaled(data: DataSet, train: np.ndarray, coded: bool) -> list[Finding]:
     ]
 
 
-# ---- the columns of a file
-
-
-def column_findings(data: DataSet) -> list[Finding]:
-    """Return findings on rare classes, on dates, and on categorical features with at least 50 values."""
-    nominal = {n: k for n, k in zip(data.table_attributes, data.categories, strict=True) if k is not None}
-    columns = {**nominal, **{name: texts.tolist() for name, texts in data.identifiers().items()}}
-    dates = [name for name, texts in columns.items() if are_dates(texts)]
-    findings = _rare_classes(data)
-    if dates:
-        rest = "dates as text, which are not used as times"
-        remedy = "replace dates by numbers, such as days since a first date, or leave them out by ignore:"
-        findings.append(of_columns("dates", dates, ("holds", "hold"), rest, remedy))
-    many = {n: len(k) for n, k in nominal.items() if len(k) >= MANY_VALUES and n not in dates}
-    if many:
-        names = sorted(many, key=lambda name: -many[name])
-        shown = listed(f"'{short(name, 40)}' ({many[name]})" for name in names)
-        sentence = f"categorical features have many values in {len(data)} rows: {shown}"
-        remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
-        findings.append(Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST])))
-    return findings
-
-
-def _rare_classes(data: DataSet) -> list[Finding]:
-    """Return the classes with fewer than 10 training rows, or with less than 0.5 % of them."""
-    train = data.y if data.train_rows is None else data.y[data.train_rows]
-    classes, counts = np.unique(train, return_counts=True)
-    few = np.flatnonzero((counts < FEW_ROWS) | (counts < RARE * len(train)))
-    if not len(few):
+def _many_categories(data: DataSet, named: Collection[str]) -> list[Finding]:
+    """Return the features with many categories, without those that are ``named`` already."""
+    counts = {n: len(k) for n, k in zip(data.table_attributes, data.categories, strict=True) if k}
+    many = {n: count for n, count in counts.items() if count >= MANY_VALUES and n not in named}
+    if not many:
         return []
-    few = few[np.argsort(counts[few], kind="stable")]
-    shown = listed(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few)
-    smallest = int(counts.min())
-    sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}"
-    remedy = (
-        f"merge classes or collect rows; a label-conditional p-value of a class with "
-        f"{counted(smallest, 'row')} is at least {1 / (smallest + 1):.2g}"
-    )
-    return [Finding("rare-classes", sentence, remedy)]
+    names = sorted(many, key=lambda name: -many[name])
+    shown = listed(f"'{short(name, 40)}' ({many[name]})" for name in names)
+    sentence = f"categorical features have many values in {len(data)} rows: {shown}"
+    remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
+    return [Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST]))]

@@ -17,7 +17,7 @@ from confml.data.coding import (
     numbers_of,
     without_marks,
 )
-from confml.data.identifiers import ID_ROWS, identifier_finding, is_like_identifier
+from confml.data.identifiers import ID_ROWS, KEY, is_like_identifier, no_feature_finding
 from confml.data.large_integers import rounded_texts
 from confml.data.text_table import (
     Texts,
@@ -124,7 +124,7 @@ def read_columns(
     head = values[: min(len(train), 1000)]  # a few rows refute most columns, all at once
     whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(train) >= ID_ROWS else ()
     if numbered := [names[j] for j in whole if is_like_identifier(names[j], values[: len(train), j])]:
-        identifier = identifier_finding(numbered)
+        identifier = no_feature_finding("identifier", dict.fromkeys(numbered, KEY))
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
     marks_of = {name: marks for marks, marked in by_marks.items() for name in marked}
     return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks_of)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from confml.data.dataset import DataSet
-from confml.data.findings import HAS, MOST, Finding, of_columns
+from confml.data.findings import MOST, Finding
 from confml.data.text_table import Texts, listed, short
 
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
@@ -21,7 +21,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-+\d.,'%€$£\s]*\d[-+\d.,'%€$£\seE]*")  # also with signs and separators
-KEY = "a different value in every row: no feature, kept with its row"
+KEY = "a different value in every row"
 FIRST_DATE, LAST_DATE = 19_000_000, 21_000_000  # numbers between which dates are, such as 20240531
 NEARLY_EMPTY = 0.2  # share of the rows with a value below which a column is nearly empty
 SEQUENCE = 0.9  # share of the rows that are one more than the row before
@@ -31,21 +31,26 @@ _SUBJECTS = {"subject", "patient", "customer", "client", "user", "person", "grou
 _IDS, _NUMBERS = {"id", "uuid"}, {"no", "nr", "number", "num", "code", "key", "name"}
 
 
-def identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
-    """Return findings on features that seem to identify rows or subjects. train: (m,) rows."""
-    if len(train) < ID_ROWS:
-        return []
-    columns = list(enumerate(data.table_attributes))
-    of_rows = [name for j, name in columns if is_like_identifier(name, data.table[train, j])]
-    findings = [identifier_finding(of_rows)] if of_rows else []
-    if data.groups is None:
-        subjects = {
-            name: len(np.unique(data.table[train, j]))
-            for j, name in columns
-            if names_subjects(name, data.table[train, j], bool(data.nominal[j])) and name not in of_rows
-        }
-        findings += [_subject_finding(subjects, len(train))] if subjects else []
-    return findings
+def no_features(data: DataSet, train: np.ndarray) -> list[Finding]:
+    """Return findings on features that are none as they stand, or that seem to name subjects.
+
+    train: (m,) rows.
+    """
+    by_code: dict[str, dict[str, str]] = {}
+    subjects: dict[str, int] = {}
+    for j, name in enumerate(data.table_attributes):
+        values, categories = data.table[train, j], data.categories[j]
+        column: Texts | np.ndarray = values
+        if categories is not None:
+            column = Texts(["", *categories], np.where(values >= 0, values, -1).astype(np.intp) + 1)
+        code, reason = no_feature(name, column)
+        has_subjects = data.groups is None and len(train) >= ID_ROWS and code in ("", "identifier")
+        if has_subjects and names_subjects(name, values, categories is not None):
+            subjects[name] = len(np.unique(values))
+        elif code:
+            by_code.setdefault(code, {})[name] = reason
+    findings = [no_feature_finding(code, reasons) for code, reasons in by_code.items()]
+    return [*findings, _subject_finding(subjects, len(train))] if subjects else findings
 
 
 def is_like_identifier(name: str, values: np.ndarray) -> bool:
@@ -54,63 +59,76 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
     Amounts of money are too, so the numbers must be dense, or the name must be that of an identifier.
     """
     for part in (values[:1000], values):  # a few rows refute most columns
-        if not np.array_equal(part, np.trunc(part)) or len(np.unique(part)) < len(part):
+        if not _are_whole(part) or len(np.unique(part)) < len(part):
             return False
     return bool(np.ptp(values) < 3 * len(values)) or _ID_NAME.search(name) is not None
 
 
-def identifier_finding(names: Sequence[str]) -> Finding:
-    """Return a finding on features that have a different value in every row."""
-    listed = ", ".join(short(name, 60) for name in names[:5])
-    remedy = f"if it is an identifier, id: [{listed}] leaves it out of the features"
-    return of_columns("identifier", names, HAS, "a different whole number or category in every row", remedy)
+def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:
+    """Return a finding on columns that are no features. reasons: by column."""
+    names = ", ".join(short(name, 60) for name in list(reasons)[:5])
+    key = "id" if code == "identifier" else "ignore"
+    columns = "a column is no feature" if len(reasons) == 1 else f"{len(reasons)} columns are no features"
+    shown = ", ".join(f"'{short(name, 40)}' ({reason})" for name, reason in [*reasons.items()][:5])
+    remedy = f"{key}: [{names}] leaves {'it' if len(reasons) == 1 else 'them'} out of the features"
+    return Finding(code, f"{columns} as it seems: {shown}", remedy, columns=tuple(reasons)[:MOST])
 
 
-def no_feature(name: str, column: Texts | np.ndarray) -> str:
-    """Return why a column of a file is no feature as it stands: no text for a feature, `KEY` for an
-    identifier of rows.
+def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
+    """Return the code of a finding and the reason why a column is no feature as it stands; two empty texts
+    for a feature.
 
-    column: (n,) numbers, NaN where one is missing, or texts.
+    column: (n,) numbers, NaN where one is missing, or texts. The reason of an identifier of rows is `KEY`.
     """
+    n = len(column)
     values: Any
     if isinstance(column, Texts):
-        values, filled, is_whole = [text for text in column.distinct if text], column.where(bool), False
+        occurs = np.bincount(column.codes, minlength=len(column.distinct)) > 0
+        values = [text for text, there in zip(column.distinct, occurs, strict=True) if text and there]
+        filled, is_whole = column.where(bool), False
     else:
         filled = ~np.isnan(column)
         values = np.unique(column[filled])
-        is_whole = bool(np.all(values == np.trunc(values)))
-    n, rows, distinct = len(column), int(filled.sum()), len(values)
+        is_whole = _are_whole(values)
+    rows, distinct = int(filled.sum()), len(values)
     counts = f"{distinct} different values in {rows} rows"
     if rows < NEARLY_EMPTY * n:
-        return f"nearly empty: {rows} of {n} rows have a value"
+        return "nearly-empty-columns", f"nearly empty: {rows} of {n} rows have a value"
     if distinct == 1:
-        return "constant: the same value in every row that has one"
+        return "constant-columns", "constant: the same value in every row that has one"
     texts = values
-    if isinstance(values, np.ndarray):  # 20240531
-        as_dates = is_whole and values[0] > FIRST_DATE and values[-1] < LAST_DATE
-        texts = [f"{value:.0f}" for value in values] if as_dates else []
+    if not isinstance(column, Texts):  # 20240531
+        are_like_dates = is_whole and values[0] > FIRST_DATE and values[-1] < LAST_DATE
+        texts = [f"{value:.0f}" for value in values] if are_like_dates else []
     if are_dates(texts):
-        return "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
+        reason = "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
+        return "dates", reason
     if rows < ID_ROWS:
-        return ""
+        return "", ""
     last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2
     is_text = isinstance(column, Texts)
     if last in _IDS and (is_text or is_whole) and rows / 20 <= distinct < rows / 2:
         together = f"groups: {short(name, 60)} in place of ignore keeps those of one in one part"
-        return f"identifier of several rows each: {counts}; {together}"
-    if isinstance(column, np.ndarray):
+        return "identifier", f"identifier of several rows each: {counts}; {together}"
+    if not is_text:
         if distinct == n and is_like_identifier(name, column):
-            return KEY
+            return "identifier", KEY
         if is_whole and np.mean(np.diff(column[filled]) == 1) >= SEQUENCE:
-            return "numbers the rows"
-        return f"identifier: {counts}" if is_whole and few_repeats and last in _IDS | _NUMBERS else ""
-    if any(map(_NUMBER.fullmatch, values)):
-        return ""
-    if sum(len(text.split()) for text in values) >= FREE_TEXT * distinct and distinct >= max(
-        ID_ROWS, rows / 20
-    ):
-        return f"free text: {counts}"
-    return "" if not few_repeats else KEY if distinct == n else f"identifier: {counts}"
+            return "identifier", "numbers the rows"
+        is_identifier = is_whole and few_repeats and last in _IDS | _NUMBERS
+        return ("identifier", f"identifier: {counts}") if is_identifier else ("", "")
+    if any(map(_NUMBER.fullmatch, texts)):
+        return "", ""
+    is_long = sum(len(text.split()) for text in texts) >= FREE_TEXT * distinct
+    if is_long and distinct >= max(ID_ROWS, rows / 20):
+        return "free-text", f"free text: {counts}"
+    if not few_repeats:
+        return "", ""
+    return "identifier", KEY if distinct == n else f"identifier: {counts}"
+
+
+def _are_whole(values: np.ndarray) -> bool:
+    return np.array_equal(values, np.trunc(values))
 
 
 def are_dates(texts: Sequence[str]) -> bool:
@@ -129,7 +147,7 @@ def names_subjects(name: str, values: np.ndarray, is_nominal: bool) -> bool:
     if not (is_named or is_nominal):
         return False
     values = values[~np.isnan(values)]
-    if not np.all(values == np.trunc(values)):
+    if not _are_whole(values):
         return False
     distinct, rows = len(np.unique(values)), len(values)
     many = is_nominal and max(10, rows // 20) <= distinct <= rows // 2

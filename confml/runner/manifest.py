@@ -206,7 +206,6 @@ class DatasetInfo(_Model, frozen=True):
 
     smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
     lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data.
-    audited_rows: number of rows that the audit saw.
     """
 
     name: str
@@ -221,7 +220,6 @@ class DatasetInfo(_Model, frozen=True):
     largest_class: int | None = None
     origins: Key | None = None
     audit: Sequence[Finding] | None = None
-    audited_rows: int | None = None
 
 
 class ProvenanceModel(_Model, extra="allow"):

@@ -119,8 +119,10 @@ def run(
         manifest = new_manifest(whole, origins, jobs=jobs, engine=engine.name, shard=shard)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
         for info in manifest["datasets"]:
-            info["audit"] = audited[info["name"]].as_list()
-            info["audited_rows"] = len(audited[info["name"]].seen)
+            info["audit"] = [
+                {"code": finding.code, "sentence": finding.sentence, "remedy": finding.remedy}
+                for finding in audited[info["name"]]
+            ]
         for name, key in origins.items():
             if key is not None:
                 RowOrigins.of(datasets[name]).write(store, key)

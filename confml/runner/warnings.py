@@ -2,14 +2,14 @@
 size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.config.warnings import WARNINGS, Warned
-from confml.data.audit import audit, audited_rows
+from confml.data.audit import audit
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
 from confml.runner.plan import Plan
@@ -27,36 +27,18 @@ SCALED_CLASSES = (
 """Classifiers of scikit-learn that use distances, margins or penalised products."""
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """The findings in a data set. seen: the rows that were audited, which may be fewer than all."""
-
-    findings: list[Finding]
-    seen: DataSet
-
-    def as_list(self) -> list[dict[str, str]]:
-        """Code, sentence and remedy of each finding, for the manifest."""
-        return [
-            {"code": item.code, "sentence": item.sentence, "remedy": item.remedy} for item in self.findings
-        ]
-
-
-def audits(plan: Plan) -> dict[str, Audit]:
-    """Return the audit of each data set, with the parts of the provider only where the protocol uses them.
-
-    It sees at most `confml.data.audit.MOST_VALUES` values of a data set.
-    """
+def audits(plan: Plan) -> dict[str, list[Finding]]:
+    """Return the audit of each data set, with the parts of the provider only where the protocol uses them."""
     audited = {}
     for data in plan.datasets.values():
         pooled = data
         if plan.config.protocol.kind not in IN_PARTS and data.train_rows is not None:
             pooled = replace(data, train_rows=None, test_rows=None)
-        seen = audited_rows(pooled)
-        audited[data.name] = Audit(audit(seen), seen)
+        audited[data.name] = audit(pooled)
     return audited
 
 
-def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
+def run_warnings(plan: Plan, audited: Mapping[str, Sequence[Finding]]) -> list[Warned]:
     """Return the warnings of a run before it computes anything, those on the config first."""
     warnings = list(_level_warnings(plan.config.levels))
     for data in plan.datasets.values():
@@ -82,27 +64,24 @@ def _level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
         )
 
 
-def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Warned]:
+def _data_warnings(config: Config, data: DataSet, findings: Sequence[Finding]) -> Iterator[Warned]:
     """Yield those findings of the audit that make results look better or worse than they are."""
     fixed = config.protocol.kind in IN_PARTS
-    seen = audited.seen
     unscaled = [entry.name for entry in config.methods if needs_scaling(entry.name)]
     if any(step.name in SCALING_STEPS for step in config.steps):
         unscaled = []
-    for finding in audited.findings:
+    for finding in findings:
         if finding.code not in WARNINGS:
             continue
         sentence = finding.sentence
         if finding.code == "duplicate-rows":
-            if fixed or config.protocol.kind == "online" or _in_groups(seen):
+            if fixed or config.protocol.kind == "online" or _in_groups(data):
                 continue
             sentence += ", so that copies of training rows are among the test rows"
         if finding.code == "unscaled-features":
             if not unscaled:
                 continue
             sentence += f", and {unscaled[0]} depends on the scale"
-        if len(seen) < len(data):
-            sentence += f" (in an audit of {len(seen)} of {len(data)} rows)"
         yield Warned(finding.code, sentence, finding.remedy)
 
 

@@ -93,8 +93,8 @@ def test_columns_of_every_kind_are_proposed(here):
 def test_reasons_to_leave_a_column_out(values, reason):
     table = frame_table(pandas.DataFrame({"patient ID": values}), "t")
     numbers, is_number = plain_numbers(table, ["patient ID"], ".")
-    found = no_feature("patient ID", numbers[:, 0] if is_number[0] else table.texts("patient ID"))
-    assert found.startswith(reason or "!") == bool(reason)
+    code, found = no_feature("patient ID", numbers[:, 0] if is_number[0] else table.texts("patient ID"))
+    assert found.startswith(reason or "!") == bool(reason) == bool(code)
 
 
 def test_rare_classes_have_label_conditional_p_values(here):

@@ -91,7 +91,7 @@ def test_amounts_are_no_identifiers(tmp_path, name, found):
     rows = [f"{1000 * i + 7 * (i % 13)},{row}" for i, row in enumerate(clean())]
     data = dataset(tmp_path, rows, names=f"{name},a,b,y")
     assert ("identifier" in codes(data)) == found
-    assert any("whole number" in note for note in data.notes) == found
+    assert any("different value in every row" in note for note in data.notes) == found
 
 
 @pytest.mark.parametrize(

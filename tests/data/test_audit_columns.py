@@ -1,7 +1,10 @@
 """Findings on rare classes, dates and many categories, and rows that are dropped."""
 
+import json
+import re
+
 from confml.data import load
-from confml.data.audit import column_findings
+from confml.data.audit import audit
 
 
 def found(tmp_path, lines, **keys):
@@ -12,17 +15,17 @@ def found(tmp_path, lines, **keys):
 
 def test_rare_classes(tmp_path):
     data = found(tmp_path, [f"{i / 7},{i % 3},{'fraud' if i % 501 == 0 else 'good'}" for i in range(5010)])
-    (finding,) = column_findings(data)
-    assert finding.code == "rare-classes" and "1 of 2 classes is rare: 'fraud' (10 rows)" in finding.sentence
-    many = column_findings(found(tmp_path, [f"{i / 7},{i % 3},k{i // 4}" for i in range(400)]))
+    (finding,) = [finding for finding in audit(data) if finding.code == "rare-classes"]
+    assert "1 of 2 classes is rare: 'fraud' (10 rows)" in finding.sentence
+    many = audit(found(tmp_path, [f"{i / 7},{i % 3},k{i // 4}" for i in range(400)]))
     assert "100 of 100 classes are rare" in many[0].sentence and "at least 0.2" in many[0].remedy
-    assert not column_findings(found(tmp_path, [f"{i / 7},{i % 3},{i % 2}" for i in range(40)]))
+    assert not audit(found(tmp_path, [f"{i / 7},{i * 5 % 7},{i % 2}" for i in range(40)]))
 
 
 def test_dates_and_many_categories(tmp_path):
     rows = [f"2024-{1 + i % 12:02}-03,town{i % 60},{i % 2}" for i in range(240)]
-    codes = {one.code: one for one in column_findings(found(tmp_path, rows))}
-    assert set(codes) == {"dates", "many-categories"}
+    codes = {finding.code: finding for finding in audit(found(tmp_path, rows))}
+    assert {*codes} >= {"dates", "many-categories"}
     assert codes["dates"].columns == ("x",) and codes["many-categories"].columns == ("c",)
     assert "'c' (60)" in codes["many-categories"].sentence
 
@@ -51,7 +54,6 @@ def test_a_column_of_many_texts_is_named_before_it_is_coded(tmp_path, monkeypatc
 
 
 def test_ranges_before_coding_are_those_of_the_coded_columns(tmp_path):
-    from confml.data.audit import audit
     from confml.data.csv_table import load_csv
 
     path = tmp_path / "mine.csv"
@@ -59,5 +61,35 @@ def test_ranges_before_coding_are_those_of_the_coded_columns(tmp_path):
     path.write_text("\n".join(["x,colour,y", *rows]) + "\n")
     spec = {"csv": path, "label": "y", "missing": "mean"}
     findings = audit(load_csv(spec))
-    assert findings == audit(load_csv(spec, coded=False), coded=False)
+    assert findings == audit(load_csv(spec, coded=False))
     assert any(finding.code == "unscaled-features" and finding.columns == ("x",) for finding in findings)
+
+
+def test_data_check_names_the_columns_that_init_leaves_out(tmp_path):
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    path = tmp_path / "mine.csv"
+    columns = {
+        "patient_id": lambda row: 1_000_000 + 997 * (row % 90),
+        "number": lambda row: row % 50,
+        "visit": lambda row: ["12 May 2021", "3 June 2021"][row % 2],
+        "day": lambda row: 20240101 + row % 28,
+        "remark": lambda row: f"no heat since day {row % 99} of May",
+        "fixed": lambda row: "" if row == 0 else 7,
+        "rare": lambda row: [3, 5][row % 2] if row > 84 else "",
+        "x": lambda row: row * row % 90 / 7,
+    }
+    rows = [",".join(str(value(row)) for value in columns.values()) for row in range(100)]
+    lines = [f"{row},{'ab'[at % 3 > 0]}" for at, row in enumerate(rows)]
+    path.write_text("\n".join([",".join([*columns, "y"]), *lines]) + "\n")
+    written = CliRunner().invoke(cli, ["init", str(path), "--label", "y", "--out", "-"]).stdout
+    ignored = dict(re.findall(r"^      - (\w+)  # (.*)$", written, re.MULTILINE))
+    assert [*ignored] == [*columns][:-1]
+    arguments = ["data", "check", str(path), "--label", "y", "--missing", "mean", "--json"]
+    checked = json.loads(CliRunner().invoke(cli, arguments).stdout)["findings"]
+    sentences = " ".join(finding["sentence"] for finding in checked)
+    assert "subjects with several rows each, in 100 rows: 'patient_id' (90 values)" in sentences
+    del ignored["patient_id"]
+    assert all(f"'{name}' ({reason})" in sentences for name, reason in ignored.items())

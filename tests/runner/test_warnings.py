@@ -15,7 +15,7 @@ from report.report_cases import entry, make_config, make_run, result_of
 
 from confml.cli import main
 from confml.config.warnings import WARNINGS
-from confml.data.audit import audit, audited_rows
+from confml.data.audit import audit
 from confml.data.dataset import DataSet
 from confml.data.identifiers import names_subjects
 from confml.errors import ConfmlError
@@ -305,18 +305,6 @@ def test_silenced_warnings_are_not_told(tmp_path):
 def made(X: np.ndarray, y: np.ndarray) -> DataSet:
     names = tuple("abcd")
     return DataSet("made", X, y, names, X, names, np.zeros(4, bool), (None,) * 4)
-
-
-def test_the_audit_of_a_large_set_sees_equal_rows_together():
-    rng = np.random.default_rng(0)
-    data = made(rng.normal(size=(5000, 4)), rng.integers(0, 2, 5000))
-    doubled = made(np.concatenate([data.X, data.X]), np.concatenate([data.y, data.y]))
-    seen = audited_rows(doubled, 4000)
-    assert 500 < len(seen) < 2000 and len(seen) % 2 == 0
-    assert [one.code for one in audit(seen)] == ["doubled-file"]
-    assert audited_rows(data, 20_000) is data
-    constant = made(np.zeros((5000, 4)), data.y)
-    assert 0 < len(audited_rows(constant, 4000)) <= 1000
 
 
 @pytest.mark.parametrize("seed", range(3))
