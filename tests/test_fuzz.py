@@ -8,7 +8,7 @@ import pytest
 from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
 SHARE = {
-    **{"config": 60, "csv": 200, "card": 100, "manifest": 20, "store": 40},
+    **{"config": 60, "csv": 200, "card": 100, "manifest": 40, "store": 40},
     **{"report": 20, "model": 800},
 }
 """Numbers of mutants of `make test-all`. `make test` has the first quarter of them."""

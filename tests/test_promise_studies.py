@@ -15,13 +15,6 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_shares_of_the_stored_choices_sum_to_one():
-    rows = rows_of(STORED / "choice.csv")
-    for dataset in {row["dataset"] for row in rows}:
-        own = [float(row["chosen"]) for row in rows if row["dataset"] == dataset]
-        assert len(own) == 7 and abs(sum(own[3:]) - 1) < 0.001
-
-
 def test_a_naive_choice_misses_more_than_the_level():
     rates = {row["form"]: float(row["error"]) for row in rows_of(STORED / "alike.csv")}
     assert rates["best-of"] < 0.2 < 0.3 < rates["naive choice (no guarantee)"]

@@ -192,23 +192,6 @@ def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card,
     assert not list((tmp_path / "cache" / "data" / "toy").iterdir())
 
 
-def test_fetch_needs_names_or_all(put_card):
-    put_card("http://127.0.0.1:9")
-    for arguments in ((), ("toy", "--all")):
-        result = run("fetch", *arguments)
-        assert result.exit_code == 2
-        assert "name the data sets to fetch, or say --all" in result.stderr
-
-
-@pytest.mark.real_data
-def test_the_files_that_are_found_are_the_right_ones(data_folder, monkeypatch, tmp_path):
-    """All cards: no file in the folder has another checksum than its card says."""
-    monkeypatch.setenv("CONFML_CACHE", str(tmp_path))
-    cards.read_card.cache_clear()
-    states = {card["files"] for card in json.loads(run("list", "--json").stdout)["datasets"]}
-    assert "here" in states and "wrong" not in states
-
-
 # ---- check
 
 

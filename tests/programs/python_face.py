@@ -1,18 +1,14 @@
 """The public Python face as people use it: scripts, standard input, a notebook, threads.
 
-``python tests/programs/python_face.py [FOLDER]`` starts a new interpreter for each of `WAYS`. Each one runs
-`USE`, the text of a small study, in a folder of its own. The program ends with an error if an interpreter
-fails, or if two of them have different results. It changes nothing in confml: runs start their workers as
-they do for users.
+`results_of` starts a new interpreter for one of `WAYS`, which runs `USE`, the text of a small study, in a
+folder of its own. Nothing of confml is changed: runs start their workers as they do for users.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -198,27 +194,3 @@ def _environment() -> dict[str, str]:
     """Return the environment of an interpreter that imports this copy of confml."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "IPYTHONDIR": tempfile.gettempdir()}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="kept; a temporary one by default")
-    folder = parser.parse_args().folder
-    with tempfile.TemporaryDirectory() as temporary:
-        base, results, failed = folder or Path(temporary), {}, []
-        for way in WAYS:
-            place = base.resolve() / way.replace(" ", "-")
-            place.mkdir(parents=True)
-            started = time.monotonic()
-            try:
-                results[way] = results_of(way, place)
-            except Exception as error:
-                failed.append(f"{way}: {error}")
-            print(f"{way}: {time.monotonic() - started:.1f} s, {'failed' if way not in results else 'done'}")
-    problems = failed + (differences(results) if results else [])
-    print("\n".join(problems) or "all ways have the same results")
-    return int(bool(problems))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -116,12 +116,3 @@ def test_dask(place, expected):
     start(place, "sh", SCRIPTS / "dask.sh", 1, "small.yaml", "--out", "out")
     assert metrics(place / "out") == expected
     assert not (place / "dask-scheduler.json").exists()
-
-
-@pytest.mark.parametrize("script", sorted(SCRIPTS.iterdir()), ids=lambda path: path.name)
-def test_each_script_is_explained_in_numbered_lines(script):
-    text = script.read_text()
-    assert all(f"{number}. " in text for number in range(1, 9)) and " 11. " not in text
-    if script.suffix == ".sh":
-        assert os.access(script, os.R_OK)
-        subprocess.run(["sh", "-n", script], check=True)

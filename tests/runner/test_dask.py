@@ -89,10 +89,6 @@ def run(engine, items, after=lambda number: None):
     return found
 
 
-def worker_processes(engine):
-    return list(engine._client.run(os.getpid).values())
-
-
 def test_results_errors_and_deaths(cluster, tmp_path):
     """Two items kill every worker that runs them. They alone fail."""
     mark = str(tmp_path / "mark")
@@ -103,18 +99,6 @@ def test_results_errors_and_deaths(cluster, tmp_path):
     assert isinstance(found["raise", 7], RuntimeError) and found["die-once", mark] == mark
     for number in (0, 1):
         assert isinstance(found["die", number], WorkerLost)
-
-
-def test_workers_killed_in_the_middle(cluster):
-    engine = DaskEngine(cluster)
-
-    def kill(number):
-        if number in (5, 20):
-            for process in worker_processes(engine):
-                os.kill(process, signal.SIGKILL)
-
-    items = [("slow", n) for n in range(40)]
-    assert run(engine, items, kill) == {item: item[1] ** 2 for item in items}
 
 
 def test_few_items_wait_at_the_scheduler(cluster):

@@ -72,30 +72,22 @@ def test_no_file_handles_for_workers(tmp_path):
     is_resumed(tmp_path)
 
 
-FULL = """\
-import errno, os
-from confml.runner import store
-plain, calls = store.write_atomically, []
-
-def full(path, content, **options):
-    if path.parent.name == "batches":
-        calls.append(path)
-        if len(calls) > 4:
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-    plain(path, content, **options)
-
-store.write_atomically = full
-from confml.cli import main
-main(["run", "config.yaml", "--out", "out", "--quiet", "--engine", "serial"])
-"""
-
-
-def test_a_full_disk(tmp_path):
+def test_a_full_disk(tmp_path, monkeypatch):
     write_config(tmp_path)
-    (tmp_path / "full.py").write_text(FULL)
-    done = processes.confml(program=tmp_path / "full.py", cwd=tmp_path)
-    assert done.returncode == 2 and "the disk is full; free some space" in one_line(done)
-    assert str(tmp_path / "out" / ".run/batches") in done.stderr
+    write, calls = store_module.write_atomically, []
+
+    def full(path, content, **options):
+        if path.parent.name == "batches":
+            calls.append(path)
+            if len(calls) > 4:
+                raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write(path, content, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module, "write_atomically", full)
+        with pytest.raises(EnvironmentFault, match="the disk is full; free some space") as fault:
+            confml.run(tmp_path / "config.yaml", out=tmp_path / "out", engine="serial")
+    assert str(tmp_path / "out" / ".run/batches") in str(fault.value)
     assert len(stored_keys(tmp_path / "out")) >= 2
     is_resumed(tmp_path)
 

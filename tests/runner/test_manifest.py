@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import random
 import shutil
 from types import SimpleNamespace
 
 import pytest
-from programs.fuzz.json_mutants import mutate
 
 from confml import cli
 from confml.config import make_config
@@ -41,35 +39,6 @@ def invoke(*arguments):
         except SystemExit as ended:
             code = ended.code
     return SimpleNamespace(code=code, text=text.getvalue())
-
-
-def broken_bytes(text, rng):
-    """The bytes of a file cut, with a byte changed, or with a part missing."""
-    place = rng.randrange(len(text))
-    return rng.choice(
-        [text[:place], text[:place] + bytes([rng.randrange(256)]) + text[place + 1 :], text[place:], b""]
-    )
-
-
-@pytest.mark.parametrize("part", range(4))
-def test_no_manifest_is_an_internal_error(whole, tmp_path, part):
-    rng = random.Random(part)
-    document = json.loads((whole / ".run/manifest.json").read_bytes())
-    text = (whole / ".run/manifest.json").read_bytes()
-    shutil.copytree(whole, tmp_path / "run")
-    refused = 0
-    for number in range(30):
-        content = json.dumps(mutate(document, rng)).encode() if number % 4 else broken_bytes(text, rng)
-        (tmp_path / "run" / ".run/manifest.json").write_bytes(content)
-        command = [("status",), ("report", "--quiet")][number % 8 == 1]
-        done = invoke(command[0], tmp_path / "run", *command[1:])
-        assert done.code in (0, 1, 2, 3), (content, done.text)
-        assert "Traceback" not in done.text
-        if done.code:
-            refused += 1
-            assert "manifest.json" in done.text, done.text
-            assert len(done.text.strip().splitlines()) == 1 and len(done.text) < 800, done.text
-    assert refused > 8
 
 
 def config_file(folder, **changed):
