@@ -245,7 +245,7 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
         "levels": [0.05, 0.2],
         "figures": [],
     }
-    run = confml.run(values, out="out", jobs=2)
+    run = confml.run(values, out="out", engine="serial")
     assert len(run.failures) == 0
     manifest = json.loads((folder / "out" / ".run/manifest.json").read_text())
     assert list(manifest["provenance"]["files"]) == [str(folder / "p.csv")]

@@ -178,7 +178,7 @@ def test_a_config_is_checked_and_run(tmp_path):
     with pytest.raises(ConfigError, match="venn: cross has no proper training part"):
         confml.run(path, out=tmp_path / "out")
     path.write_text(CONFIG.replace("{kind: cross, folds: 3}", "inductive"))
-    run = confml.run(path, out=tmp_path / "out", jobs=1)
+    run = confml.run(path, out=tmp_path / "out", engine="serial")
     assert set(run.metrics["view"].dropna()) - {""} == {"venn"}
     table = next((tmp_path / "out" / "regions").rglob("*.csv")).read_text().splitlines()[0]
     assert "prob[1],prob[2],lower[1],lower[2],upper[1],upper[2]," in table

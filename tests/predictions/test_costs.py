@@ -259,7 +259,7 @@ def test_run_and_predict_decide_the_same(tmp_path, monkeypatch):
         "costs": {"matrix": {"no": {"yes": 1}, "yes": {"no": 8}}, "abstain": 0.6},
     }
     Path("loans.json").write_text(json.dumps(config))
-    ran = CliRunner().invoke(cli, ["run", "loans.json", "--jobs", "1"])
+    ran = CliRunner().invoke(cli, ["run", "loans.json", "--engine", "serial"])
     assert ran.exit_code == 0, ran.output
     rows = csv.DictReader(Path("results/loans/summary.csv").open())
     costs = {

@@ -33,7 +33,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_the_recommendation_of_the_run_is_taken_and_named(files):
-    ran = CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"])
+    ran = CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"])
     assert ran.exit_code == 0, ran.output
     path = Path("results/d/answer.json")
     answer = json.loads(path.read_text())
@@ -59,7 +59,7 @@ def recommend(label: str | None) -> None:
 
 
 def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     for label, *options in (
         ("Bayes", "--conformal", "split"),
         ("Bayes", "--conformal", "split", "--mondrian"),
@@ -76,7 +76,7 @@ def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files
 
 
 def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     recommend(None)
     error = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"]).exception
     assert error.hint == "choose one of tcm-nn, Bayes, such as --method 'Bayes'"
@@ -84,7 +84,7 @@ def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
 
 
 def test_a_recommendation_of_another_config_or_other_data_is_not_taken(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--jobs", "1"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     same = ["--set", "silence=[duplicate-rows]", "--set", "figures=[error-against]"]
     assert CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *same]).exit_code == 0
     costs = "costs={matrix: {yes: {no: 5}, no: {yes: 1}}}"

@@ -47,7 +47,7 @@ def command(*arguments, code=0):
 
 
 def test_table_of_groups(folder):
-    command("run", folder / "c.yaml", "--out", folder / "res")
+    command("run", folder / "c.yaml", "--out", folder / "res", "--engine", "serial")
     table = pd.read_csv(folder / "res" / "tables/groups.csv")
     assert set(table.label) == {"plain", "largest", "tcm", "majority-class"}
     assert set(table.by) == {"site", "age in 3 bins"}

@@ -52,7 +52,7 @@ levels: [0.05]
 figures: [absent-classes]
 """
     (tmp_path / "absent.yaml").write_text(text)
-    given = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--jobs", "1", "--quiet"]
+    given = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--engine", "serial"]
     ran = CliRunner().invoke(cli, given)
     assert ran.exit_code == 0, ran.output
     found = {}

@@ -81,7 +81,7 @@ def test_lines_of_a_test_part_are_those_of_the_test_file(tmp_path):
     assert [test[int(row["line"])][2] for row in rows] == [row["number"] for row in rows]
     assert [test[int(row["line"])][0] for row in rows] == [row["label"] for row in rows]
     pooled = confml.run(
-        {**given, "protocol": {"kind": "k-fold", "folds": 2}}, out=tmp_path / "pooled", jobs=1
+        {**given, "protocol": {"kind": "k-fold", "folds": 2}}, out=tmp_path / "pooled", engine="serial"
     )
     files = {"train": by_line(tmp_path / "train.csv"), "test": test}
     rows = regions(pooled.folder)
