@@ -31,11 +31,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Hypothesis draws 600 examples of a test with ``--exhaustive``, and 100 without."""
+    """Hypothesis draws 600 examples of a test with ``--exhaustive``, and 50 without."""
     from hypothesis import settings
 
     settings.register_profile("exhaustive", max_examples=600, deadline=None)
-    settings.register_profile("shorter", max_examples=100, deadline=None)
+    settings.register_profile("shorter", max_examples=50, deadline=None)
     settings.load_profile("exhaustive" if config.getoption("--exhaustive") else "shorter")
 
 

@@ -57,12 +57,6 @@ def test_methods_without_kernels_do_not_import_the_compiler():
     processes.assert_program(program)
 
 
-def test_type_checkers_see_the_same_names():
-    source = inspect.getsource(confml)
-    for name in set(confml.__all__) - {"__version__"}:
-        assert f"import {name} as {name}\n" in source, name
-
-
 def test_tables_of_a_run(small_run):
     run = confml.load_run(small_run.folder)
     assert run.answer["sentences"][0] in (run.folder / "summary.md").read_text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -147,19 +146,6 @@ def test_info(put_card, tmp_path):
         ("toy/toy.train", "found"),
         ("toy/toy.test", "found"),
     ]
-
-
-def test_a_file_or_a_name_that_no_card_has_leads_to_the_right_command(put_card, tmp_path, monkeypatch):
-    put_card("http://127.0.0.1:9")
-    monkeypatch.chdir(tmp_path)
-    Path("loans.csv").write_text("a,y\n1,u\n2,v\n")
-    with pytest.raises(ConfigError) as caught:
-        run("info", "loans.csv")
-    assert caught.value.hint == "confml data check loans.csv describes a file"
-    for name in ("credit-g", "openml:credit-g"):
-        with pytest.raises(ConfigError) as caught:
-            run("info", name)
-        assert caught.value.hint.endswith("a config loads a data set of OpenML as {openml: NAME}")
 
 
 def test_fetch(put_card, server, tmp_path):

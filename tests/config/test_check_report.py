@@ -6,17 +6,6 @@ from confml.config import load_config
 from confml.plugins.parameters import BadValue, UnknownParameter
 
 
-def test_figures_and_tables_are_checked_where_they_are_known(full):
-    assert load_config(full).figures  # nothing handed in, nothing checked
-    found = messages(load_config, full, figures={"error-against-m": print}, tables=["other"])
-    assert found == [
-        f"{full}:22:11: unknown figure 'error-against'; did you mean 'error-against-m'?",
-        f"{full}:22:33: unknown figure 'error-against'; did you mean 'error-against-m'?",
-        f"{full}:22:64: unknown figure 'error-against'; did you mean 'error-against-m'?",
-        f"{full}:24:8: unknown table 'tcm-nn-table3'; there is other",
-    ]
-
-
 def test_options_of_figures_are_checked_by_the_caller(full):
     def check(name, options):
         if options.get("view") == "vote":

@@ -13,7 +13,6 @@ from confml.data.generators import (
     five_gaussians_bayes_error,
     load_generated,
 )
-from confml.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -84,25 +83,6 @@ def test_the_bayes_error_of_five_gaussians_does_not_hang_on_the_step():
     # The limit for small steps, 0.0985945, is of steps down to 0.00125.
     assert five_gaussians_bayes_error() == pytest.approx(0.0985945, abs=3e-7)
     assert five_gaussians_bayes_error(0.01) == pytest.approx(0.0985945, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ({"generate": "five-gausians"}, "unknown generator 'five-gausians'; did you mean 'five-gaussians'?"),
-        ({"generate": "unit-square", "shape": "cirle"}, "did you mean 'circle'?"),
-        (
-            {"generate": "unit-square", "shpe": "circle"},
-            "unit-square has no parameter 'shpe'; did you mean 'shape'?",
-        ),
-        ({"generate": "two-gaussians", "n": 0}, "n must be a whole number at least 2, got 0"),
-        ({"generate": "two-gaussians", "prior": 1.0}, "prior must be a number above 0 and below 1, got 1.0"),
-    ],
-)
-def test_a_wrong_spec_is_said(spec, said):
-    with pytest.raises(ConfigError) as caught:
-        load_generated({"name": "made", **spec})
-    assert said in str(caught.value)
 
 
 def test_shifted_generators_shift_the_test_part_alone():
