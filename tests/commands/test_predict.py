@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ import confml
 from confml.commands.predict import predict
 from confml.data import table_files
 from confml.errors import ConfigError, DataError
-from confml.measures.coverage_band import coverage_band
 
 LEVELS = (0.01, 0.05, 0.1)
 
@@ -372,29 +370,6 @@ def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
         assert "job" in rows[1]["features@predicted"].split("|")[0]
 
 
-def test_rows_of_another_kind_are_noticed(files):
-    rng = np.random.default_rng(0)
-    classes = np.repeat(["a", "b"], 60)
-    points = rng.normal(size=(120, 2)) * 0.1 + np.where(classes == "a", 0, 5)[:, None]
-    pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "class": classes}).to_csv("train.csv", index=False)
-    far = [(100.0, -100.0)] * 18 + [(0.0, 0.0)] * 2
-    pd.DataFrame(far, columns=["x", "y"]).to_csv("new.csv", index=False)
-    without_config = ("--train", "train.csv", "--label", "class")
-    rows, told = run(*without_config, "new.csv", "--level", 0.01, "--level", 0.005)
-    assert [row["reason@0.01"] for row in rows] == ["atypical"] * 18 + ["certain"] * 2
-    assert "18 of 20 rows (90 %) are outside the training range of a feature" in told
-    assert "'x' (18), 'y' (18)" in told and "do not look exchangeable" in told
-    assert "level 0.005 is below the smallest possible p-value, 1/121" in told
-    _, told = run(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
-    assert "tests shows that new rows differ" not in told
-    told = told_by(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
-    assert (
-        "0 of 20 rows (0 %) are atypical" in told
-    )  # atypical rows are not enough: distant rows have one class
-    assert "18 of 20 rows (90 %) are outside the training range of a feature" in told
-    assert "'x' (18), 'y' (18)" in told and "do not look exchangeable" in told
-
-
 def test_the_output_file_is_complete_or_absent(files, wine):
     _, told = run(*WITHOUT_CONFIG, "new.csv", "--out", "answers/regions.csv")
     assert "58 rows in answers/regions.csv" in told
@@ -442,29 +417,6 @@ def test_labels_of_data_frames_keep_their_type():
     assert answers.iloc[0][["prediction", "region@0.1", "p[True]"]].isna().all()
     assert answers["label"].tolist() == new["target"].tolist()
     assert confml.predict(train, new[:0], label="target").empty
-
-
-@pytest.mark.parametrize("name", ["wine", "digits"])
-@pytest.mark.parametrize(
-    ("method", "params", "conformal"),
-    [
-        ("tcm-nn", {"k": 1}, None),
-        ("sklearn.linear_model.LogisticRegression", {"max_iter": 1000}, "split"),
-    ],
-)
-def test_regions_of_held_out_rows_cover_as_promised(name, method, params, conformal):
-    """Coverage on held-out rows lies in the beta-binomial band of valid p-values, at each level."""
-    frame = getattr(datasets, f"load_{name}")(as_frame=True).frame.sample(frac=1, random_state=2)
-    train, new = frame[: len(frame) // 2], frame[len(frame) // 2 :]
-    answers = confml.predict(train, new, label="target", method=method, params=params, conformal=conformal)
-    counted = int(re.search(r"smallest possible p-value is 1/([0-9]+)", " ".join(answers.guarantee)).group(1))
-    assert counted == len(train) + 1 or conformal and abs(counted - 0.3 * len(train)) < 3
-    truth = new["target"].tolist()
-    for level in (0.05, 0.1):
-        regions = answers[f"region@{level}"]
-        covered = np.mean([label in region for label, region in zip(truth, regions, strict=True)])
-        low, high = coverage_band([(len(new), counted)], level, probability=0.99)
-        assert low <= covered <= high, (level, covered, low, high)
 
 
 def drifted(new):

@@ -13,7 +13,6 @@ from confml.data.folds import (
     random_folds,
     train_test_pairs,
 )
-from confml.errors import ConfigError
 
 
 def test_the_label_conditional_calibration_part_is_stratified():
@@ -105,16 +104,3 @@ def test_pairs_are_those_of_scikit_learn(stratify, seed):
         pairs = train_test_pairs(y, None, size, stratify, seed, "d", "folds")
         for pair, expected in zip(pairs, splitter.split(y[:, None], y), strict=True):
             assert [part.tolist() for part in pair] == [sorted(part.tolist()) for part in expected]
-
-
-@pytest.mark.parametrize(
-    ("labels", "size", "words"),
-    [
-        ("ab", 3, "d has 2 rows, too few for 3 folds"),
-        ("aabbcc", 0.1, "cannot be split into a holdout .* greater or equal to the number of classes = 3"),
-        ("ab", 0.1, "cannot be split into a holdout .* no class has two rows"),
-    ],
-)
-def test_pairs_that_cannot_be_drawn_are_explained(labels, size, words):
-    with pytest.raises(ConfigError, match=words):
-        train_test_pairs(np.array(list(labels)), None, size, True, 3, "d", "test-size")
