@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from confml.bayes_error import bayes_errors, pairwise_bayes_error
 from confml.bayes_error.estimates import cover_hart_bound
-from confml.bayes_error.selection import select_attributes
+from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
 from confml.bayes_error.uncertainty import leave_block_out_intervals
 from confml.data.generators import two_gaussians_bayes_error
 from confml.errors import ConfigError
@@ -206,21 +206,6 @@ def test_selection_finds_the_attribute_that_separates():
         select_attributes(X, y, 1, criterion="meen")
 
 
-def test_intervals_cover_the_value_that_the_estimator_has_on_average():
-    rng = np.random.default_rng(7)
-    problems = [gaussian_classes(150, 150, 1.5, rng) for _ in range(40)]
-    values = [pairwise_bayes_error(X, y).estimate[0, 1] for X, y in problems]
-    target, hits, errors = np.mean(values), 0, []
-    for X, y in problems:
-        found = leave_block_out_intervals(X, y, rng, blocks=10)
-        hits += found.pairwise.low[0, 1] <= target <= found.pairwise.high[0, 1]
-        assert found.one_vs_rest.low.shape == (2,)
-        errors.append(found.pairwise.standard_error[0, 1])
-    assert hits >= 33  # 95 % of 40 is 38
-    # not by being wide: the standard error is that of the estimates, or somewhat more
-    assert 0.8 < np.mean(errors) / np.std(values, ddof=1) < 2
-
-
 @pytest.mark.parametrize(("separation", "count"), [(30.0, "all"), (30.0, "nontrivial"), (0.0, "all")])
 def test_intervals_have_a_width(separation, count):
     """Separated without any block, or as mixed as the bias correction allows: all estimates are equal."""
@@ -244,23 +229,6 @@ def test_intervals_hold_uncorrected_estimates_above_one():
 
 
 @pytest.mark.real_data
-def test_optdigits(data_folder):
-    """Digits 1 and 8, 3 and 9 are the hard pairs, 0 is the easy class; the figures are this package's own."""
-    rows = np.vstack(
-        [np.loadtxt(data_folder / "optdigits" / f"optdigits.{s}", delimiter=",") for s in ("tra", "tes")]
-    )
-    X, y = rows[:, :-1], rows[:, -1].astype(int)
-    result = bayes_errors(X, y)
-    hardest = np.unravel_index(np.nanargmax(result.pairwise.estimate), (10, 10))
-    assert tuple(hardest) in {(1, 8), (3, 9)}
-    assert np.argmin(result.one_vs_rest.estimate) in {0, 6}
-    assert result.one_vs_rest.estimate.max() < 0.1
-    pairs, off = result.pairwise, ~np.eye(10, dtype=bool)
-    assert (pairs.crossings_tie_low <= pairs.crossings)[off].all()
-    assert (pairs.crossings <= pairs.crossings_tie_high)[off].all()
-
-
-@pytest.mark.real_data
 def test_letter_has_wide_ties_and_agrees_with_full_matrices(data_folder):
     text = (data_folder / "letter" / "letter-recognition.data").read_text().split()
     rows = [line.split(",") for line in text]
@@ -280,3 +248,23 @@ def test_letter_has_wide_ties_and_agrees_with_full_matrices(data_folder):
         tree = minimum_spanning_tree(cdist(X[part], X[part], "sqeuclidean") + 1e-9).tocoo()
         crossed = np.sum((y[part] == a)[tree.row] != (y[part] == a)[tree.col])
         assert result.crossings_tie_low[i, j] <= crossed <= result.crossings_tie_high[i, j]
+
+
+# ---- rows and class weights selected by the Bayes error
+
+
+def test_a_sample_has_every_class_with_its_share():
+    y = np.repeat(["a", "b", "c", "d"], [700, 290, 9, 1])
+    rows = sample_by_class(y, 100, np.random.default_rng(0))
+    assert len(set(rows.tolist())) == len(rows)
+    assert np.unique(y[rows], return_counts=True)[1].tolist() == [69, 28, 2, 1]
+    thirds = np.repeat([0, 1, 2], 50)
+    for most in range(6, 150):  # never more, and never far from the shares
+        counts = np.bincount(thirds[sample_by_class(thirds, most, np.random.default_rng(most))])
+        assert counts.sum() == most and np.ptp(counts) <= 1
+    assert len(sample_by_class(thirds, 2, np.random.default_rng(0))) == 6
+    assert sorted(sample_by_class(y, None, np.random.default_rng(0)).tolist()) == list(range(1000))
+
+
+def test_class_weights_grow_with_the_estimate():
+    assert class_weights(np.array([0.0, 1.0, 0.5])).tolist() == pytest.approx([2 / 3, 4 / 3, 1.0])

@@ -7,9 +7,7 @@ import pytest
 from reference import bayes_error as naive
 
 from confml.bayes_error import forests, spanning_trees
-from confml.bayes_error._kernels_boruvka import fill_neighbour_lists, graph_of
 from confml.bayes_error.points import Points
-from confml.neighbours import wide_tree as wide
 
 
 @pytest.fixture(autouse=True)
@@ -111,27 +109,3 @@ def test_larger_sets_and_graphs_between_two_sets_equal_prim(kind, layers, monkey
             expected = forests.forest(points, *ranges, layers)
         for values, others in zip(found, expected, strict=True):
             np.testing.assert_array_equal(values, others)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [1, 7, 12])
-def test_neighbour_lists_in_the_total_order(kind, k):
-    rng = np.random.default_rng(k)
-    n = 150  # ten leaves, in two groups
-    X = rows(kind, n, 4, rng)
-    X = np.ascontiguousarray(X[wide.tree_order(X)])
-    rank = rng.permutation(n)
-    tree = wide.wide_tree(X, wide.leaves_in_order(n))
-    d2, ends = np.empty((n, k)), np.empty((n, k), np.int32)
-    fill_neighbour_lists(graph_of(tree, rank, np.arange(n, dtype=np.int32)), 0, 10, d2, ends)
-    for i in range(0, n, 2):
-        edges = sorted((sum_of_squares(X[i], X[j]), rank[j], j) for j in range(n) if j != i)[:k]
-        assert ends[i].tolist() == [j for _, _, j in edges]
-        assert d2[i].tolist() == [w for w, _, _ in edges]
-
-
-def sum_of_squares(a, b):
-    total = 0.0
-    for x, y in zip(a, b, strict=True):
-        total += (x - y) * (x - y)
-    return total

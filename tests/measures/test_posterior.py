@@ -7,7 +7,12 @@ import pytest
 from reference.posterior import summary_of_draws
 
 from confml.measures import evaluate
-from confml.measures.chains import initial_monotone_sequence
+from confml.measures.chains import (
+    ChainDiagnostics,
+    effective_sample_size,
+    initial_monotone_sequence,
+    split_rhat,
+)
 from confml.measures.posterior import ENTROPIES, Summary, effective_draws, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
@@ -121,3 +126,33 @@ def test_initial_monotone_sequence_is_its_definition():
             least = min(least, pairs[row, column])
             expected[row, column] = least
     np.testing.assert_array_equal(initial_monotone_sequence(pairs), expected)
+
+
+def test_independent_draws():
+    draws = np.random.default_rng(0).standard_normal((4, 5000))
+    assert split_rhat(draws) == pytest.approx(1.0, abs=0.002)
+    assert effective_sample_size(draws) == pytest.approx(20_000, rel=0.1)
+    assert split_rhat(draws + np.arange(4)[:, None]) > 1.4
+    assert split_rhat(draws + np.linspace(0, 3, 5000)) > 1.1  # all drift alike: halves differ
+
+
+def test_an_autoregression():
+    """The sample size of x_t = 0.9 x_{t-1} + noise is (1 - 0.9) / (1 + 0.9) of its length."""
+    rng = np.random.default_rng(1)
+    draws = np.zeros((4, 20_000))
+    for t in range(1, draws.shape[1]):
+        draws[:, t] = 0.9 * draws[:, t - 1] + rng.standard_normal(4)
+    assert effective_sample_size(draws) == pytest.approx(80_000 / 19, rel=0.12)
+
+
+def test_constant_chains():
+    assert split_rhat(np.ones((2, 10))) == 1.0
+    assert effective_sample_size(np.ones((2, 10))) == 20
+    stuck = np.repeat([[1.0], [2.0]], 10, axis=1)
+    assert split_rhat(stuck) == np.inf
+    assert effective_sample_size(stuck) == 2  # a chain counts as one draw, as it does when it hardly moves
+    moving = np.repeat([[1.0], [2.0]], 2000, axis=1) + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
+    assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
+    assert np.isnan(split_rhat(np.ones((2, 3))))
+    found = ChainDiagnostics.of({"k": stuck}, {"small": np.array([0.0, 0.001])})
+    assert len(found.warnings()) == 3

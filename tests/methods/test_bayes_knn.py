@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from reference.bayes_knn import (
     accepted_by_exceedance,
     class_counts,
-    integrated_summary,
     posterior_summary,
 )
 from scipy.stats import norm
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 
-from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
 from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn.posterior import Nodes, Training
@@ -62,70 +58,46 @@ def test_counts_equal_literal(seed, ties):
 # ---- exact inference
 
 
-# (classes, simple, seed, ties): each model with both ways of ties.
-GRID = [(2, False, 0, "index"), (2, True, 1, "average"), (3, False, 2, "average"), (3, True, 3, "index")]
-
-
-@pytest.mark.parametrize(("classes", "simple", "seed", "ties"), [*GRID, (4, False, 4, "index")])
-def test_exact_equals_literal_grid(classes, simple, seed, ties):
-    X, y, new = tied_data(seed, n=12, classes=classes)
-    scale = 3.0
-    model = BayesKNN(model="simple" if simple else "standard", ties=ties, beta_scale=scale).fit(X, y)
-    views = model.confident_predict(new)
-    mean, sd, envelope, ks, evidence = posterior_summary(
-        X, y, classes, new, beta_scale=scale, simple=simple, ties=ties
-    )
-    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(views["posterior"].scores, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=2e-8)
-    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(model.log_evidence_, evidence, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("n", "classes", "gap", "beta_scale"),
-    [
-        (12, 2, 100.0, 1.0),
-        (60, 3, 50.0, 10.0),
-        (100, 2, 50.0, 100.0),
-        (40, 2, 1.5, 300.0),
-        (40, 2, 6.0, 10_000.0),
-    ],
-)
-def test_exact_equals_adaptive_integration_at_every_scale(n, classes, gap, beta_scale):
-    """Separable classes: the density rises within a few units of beta and falls at 9 scales of the prior.
-
-    One rule over all of it left errors of 5e-6 at the default scale, 3 % of the sd at 100, and more beyond.
+def apart(n, classes, gap):
+    """Separable classes on a line: the density rises within a few units of beta and falls at 9 scales of the
+    prior. One rule over all of it left errors of 5e-6 at the default scale, 3 % of the sd at 100, and more.
     """
     y = np.arange(n) % classes
     X = np.random.default_rng(n).standard_normal((n, 1)) + gap * y[:, None]
-    new = np.array([[0.3], [0.5 * gap], [1.1 * gap]])
-    model = BayesKNN(k_max=4, beta_scale=beta_scale).fit(X, y)
-    mean, sd, exceedance, ks, evidence = integrated_summary(
-        X, y, classes, new, k_max=4, beta_scale=beta_scale, threshold=0.6
+    return X, y, np.array([[0.3], [0.5 * gap], [1.1 * gap]])
+
+
+@pytest.mark.parametrize(
+    ("data", "settings"),
+    [
+        (tied_data(0, n=12, classes=2), {"ties": "index"}),
+        (tied_data(1, n=12, classes=2), {"simple": True}),
+        (tied_data(2, n=12, classes=3), {}),
+        (tied_data(3, n=12, classes=3), {"simple": True, "ties": "index"}),
+        (tied_data(4, n=12, classes=4), {"ties": "index"}),
+        (apart(12, 2, 100.0), {"beta_scale": 1.0}),
+        (apart(60, 3, 50.0), {"beta_scale": 10.0}),
+        (apart(40, 2, 6.0), {"beta_scale": 10_000.0}),
+    ],
+)
+def test_exact_inference_equals_adaptive_integration(data, settings):
+    X, y, new = data
+    settings = {"beta_scale": 3.0, "k_max": 4 if X.shape[1] == 1 else 200, **settings}
+    mean, sd, exceedance, envelope, ks, evidence = posterior_summary(
+        X, y, len(np.unique(y)), new, threshold=0.6, **settings
     )
+    simple = settings.pop("simple", False)
+    model = BayesKNN(model="simple" if simple else "standard", **settings).fit(X, y)
     views = model.confident_predict(new)
     np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(views["posterior"].scores, views["reject"].scores)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=2e-8 if simple else 1e-11)
+    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
         model.log_evidence_, evidence, rtol=0, atol=1e-12 * max(1, abs(evidence).max())
     )
     np.testing.assert_allclose(model.exceedance(new, 0.6), exceedance, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize("model", ["simple", "standard"])
-def test_row_order_does_not_matter_with_shared_ties(model):
-    X, y, new = tied_data(11, n=60, levels=3)
-    first = BayesKNN(model=model).fit(X, y).confident_predict(new)
-    order = np.random.default_rng(0).permutation(60)
-    second = BayesKNN(model=model).fit(X[order], y[order]).confident_predict(new)
-    for view in VIEWS:
-        np.testing.assert_allclose(first[view].scores, second[view].scores, rtol=0, atol=1e-12)
-    by_index = BayesKNN(model=model, ties="index").fit(X, y).confident_predict(new)
-    by_index_shuffled = BayesKNN(model=model, ties="index").fit(X[order], y[order]).confident_predict(new)
-    assert np.abs(by_index["reject"].scores - by_index_shuffled["reject"].scores).max() > 1e-3
 
 
 def test_reject_and_envelope_of_a_normal_probability():
@@ -162,26 +134,13 @@ def test_envelope_is_the_posterior_of_the_majority():
     assert views["envelope"].scores[0] == pytest.approx([pi[0] + pi[1] / 2, pi[2] + pi[1] / 2], abs=1e-14)
 
 
-def test_exceedance_is_the_share_of_the_posterior():
-    X, y = two_blobs(60)
-    new = np.random.default_rng(5).standard_normal((9, 3))
-    exact = BayesKNN(k_max=20).fit(X, y)
-    chain = BayesKNN(k_max=20, inference="mcmc", burn_in=2000, samples=5000, random_state=0).fit(X, y)
-    for threshold in (0.3, 0.5, 0.8):
-        found = exact.exceedance(new, threshold)
-        assert found.min() >= 0.0 and found.max() <= 1.0
-        np.testing.assert_allclose(found, chain.exceedance(new, threshold), atol=0.03)
-    np.testing.assert_allclose(exact.exceedance(new, 0.0), 1.0, atol=1e-12)
-    np.testing.assert_allclose(exact.exceedance(new, 1.0), 0.0, atol=1e-12)
-
-
 def test_exceedance_of_a_middle_class_is_one_interval():
     """The probability of a class between two others rises and falls with beta."""
     X = np.concatenate([np.full(5, 0.0), np.full(3, 0.1), np.full(2, 0.2), np.arange(6) + 50.0])[:, None]
     y = np.array([0] * 5 + [1] * 3 + [2] * 2 + [0, 1, 2, 0, 1, 2])
     new = np.array([[0.05]])
     model = BayesKNN(k_max=12, beta_scale=3.0).fit(X, y)
-    expected = integrated_summary(X, y, 3, new, k_max=12, beta_scale=3.0, threshold=0.34)[2]
+    expected = posterior_summary(X, y, 3, new, k_max=12, beta_scale=3.0, threshold=0.34)[2]
     np.testing.assert_allclose(model.exceedance(new, 0.34), expected, atol=1e-7)
 
 
@@ -260,19 +219,6 @@ def test_adaptive_posterior_without_information_is_the_prior():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_adaptive_finds_the_attribute_that_matters():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((150, 4))
-    y = (X[:, 0] > 0).astype(int)
-    model = BayesKNN(model="adaptive", burn_in=600, samples=100, thin=10, random_state=0).fit(X, y)
-    shares = model.posterior_.attribute_shares
-    assert shares[0] > 0.5
-    new = rng.standard_normal((300, 4))
-    truth = (new[:, 0] > 0).astype(int)
-    assert np.mean(model.predict(new) == truth) > np.mean(BayesKNN().fit(X, y).predict(new) == truth) + 0.03
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("proposal", ["improved", "paper"])
 def test_metric_counts_stay_those_of_the_metric(proposal):
     """After many moves in place, the kept state's likelihood is the one computed from scratch."""
@@ -320,129 +266,23 @@ def test_bad_chains_warn_in_words():
         BayesKNN(inference="mcmc", chains=1, random_state=0).fit(X, y)
 
 
-# ---- diagnostics by themselves
-
-
-def test_rhat_and_ess_of_independent_draws():
-    draws = np.random.default_rng(0).standard_normal((4, 5000))
-    assert split_rhat(draws) == pytest.approx(1.0, abs=0.002)
-    assert effective_sample_size(draws) == pytest.approx(20_000, rel=0.1)
-    assert split_rhat(draws + np.arange(4)[:, None]) > 1.4
-    assert split_rhat(draws + np.linspace(0, 3, 5000)) > 1.1  # all drift alike: halves differ
-
-
-def test_ess_of_an_autoregression():
-    """x_t = 0.9 x_{t-1} + noise is worth (1 - 0.9) / (1 + 0.9) of its length."""
-    rng = np.random.default_rng(1)
-    draws = np.zeros((4, 20_000))
-    for t in range(1, draws.shape[1]):
-        draws[:, t] = 0.9 * draws[:, t - 1] + rng.standard_normal(4)
-    assert effective_sample_size(draws) == pytest.approx(80_000 / 19, rel=0.12)
-
-
-def test_constant_chains():
-    assert split_rhat(np.ones((2, 10))) == 1.0
-    assert effective_sample_size(np.ones((2, 10))) == 20
-    stuck = np.repeat([[1.0], [2.0]], 10, axis=1)
-    assert split_rhat(stuck) == np.inf
-    assert effective_sample_size(stuck) == 2  # a chain is worth one draw, as it is when it hardly moves
-    moving = np.repeat([[1.0], [2.0]], 2000, axis=1) + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
-    assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
-    assert np.isnan(split_rhat(np.ones((2, 3))))
-    found = ChainDiagnostics.of({"k": stuck}, {"small": np.array([0.0, 0.001])})
-    assert len(found.warnings()) == 3
-
-
-# ---- degenerate input
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "settings", [{}, {"model": "simple"}, {"inference": "mcmc", **QUICK}, {"model": "adaptive", **QUICK}]
-)
-@pytest.mark.parametrize(
-    "case",
-    [
-        "one class",
-        "one row a class",
-        "all rows equal",
-        "constant columns",
-        "huge",
-        "tiny",
-        "one huge column",
-        "far test",
-    ],
-)
-def test_degenerate_data(settings, case):
-    rng = np.random.default_rng(0)
-    X, y, new = rng.standard_normal((12, 3)), np.arange(12) % 3, rng.standard_normal((4, 3))
-    if case == "one class":
-        y = np.zeros(12)
-    elif case == "one row a class":
-        X, y = X[:3], np.array(["a", "b", "c"])
-    elif case == "all rows equal":
-        X = np.ones((12, 3))
-    elif case == "constant columns":
-        X[:, 1:] = 7.0
-    elif case == "huge":
-        X, new = X * 1e300, new * 1e300
-    elif case == "tiny":
-        X, new = X * 1e-300, new * 1e-300
-    elif case == "one huge column":
-        X[:, 0] *= 1e200
-    elif case == "far test":
-        new = new * 1e300
-    model = BayesKNN(**settings).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        views = model.confident_predict(new)
-    for view in VIEWS:
-        scores = views[view].scores
-        assert scores.shape == (4, len(np.unique(y)))
-        np.testing.assert_allclose(scores.sum(axis=1), 1.0, atol=1e-9)
-        assert scores.min() >= 0.0 and scores.max() <= 1.0 + 1e-12
-    sd = views["posterior"].extra["sd"]
-    assert np.all(np.isfinite(sd)) and np.all(sd >= 0.0)
-    if case == "all rows equal":
-        np.testing.assert_allclose(views["reject"].scores, 1 / 3, atol=1e-9)
-    assert np.all(np.isfinite(list(model.fit_metrics_.values()))) or "rhat" in model.fit_metrics_
-
-
-@pytest.mark.parametrize("scale", [1e300, 1e-300])
-def test_huge_and_tiny_scales_change_nothing(scale):
-    X, y = two_blobs(40)
-    new = np.random.default_rng(1).standard_normal((5, 3))
-    plain = BayesKNN().fit(X, y).predict_proba(new)
-    np.testing.assert_allclose(BayesKNN().fit(X * scale, y).predict_proba(new * scale), plain, atol=1e-9)
-
-
-def test_two_rows():
-    model = BayesKNN().fit([[0.0], [1.0]], [0, 1])
-    assert model.k_posterior_ == pytest.approx([1.0])
-    assert np.array_equal(model.predict([[0.1], [0.9]]), [0, 1]) or model.map_[1] == 0.0
-    assert BayesKNN().fit([[0.0]], [5]).predict([[3.0]]) == [5]
-
-
 # ---- published data: "figures to expect"
 
 
-def standardised(X, train, test):
-    mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
-    sd[sd == 0] = 1.0
-    return (X[train] - mean) / sd, (X[test] - mean) / sd
-
-
 def per_cent_correct(X, y, train, test, model):
-    A, B = standardised(X, train, test)
-    return 100.0 * np.mean(BayesKNN(model=model).fit(A, y[train]).predict(B) == y[test])
+    """On features standardised by the training rows."""
+    sd = X[train].std(axis=0)
+    X = (X - X[train].mean(axis=0)) / np.where(sd > 0, sd, 1.0)
+    return 100.0 * np.mean(BayesKNN(model=model).fit(X[train], y[train]).predict(X[test]) == y[test])
 
 
-def random_splits(X, y, train_rows, model, splits=20):
-    found = []
-    for seed in range(splits):
-        order = np.random.default_rng(seed).permutation(len(y))
-        found.append(per_cent_correct(X, y, order[:train_rows], order[train_rows:], model))
-    return np.mean(found), np.std(found, ddof=1)
+def table_of(folder, name):
+    """Return (X, y) of a file with the labels in its last column."""
+    file = {"pima": "pima-indians-diabetes.data", "wisconsin": "breast-cancer-wisconsin.data"}
+    path = folder / name / file.get(name, {"sonar": "sonar.all-data"}.get(name, f"{name}.data"))
+    table = np.loadtxt(path, delimiter=",", dtype=str)
+    table = table[~(table == "?").any(axis=1)]
+    return table[:, :-1].astype(float), table[:, -1]
 
 
 @pytest.mark.real_data
@@ -457,26 +297,21 @@ def random_splits(X, y, train_rows, model, splits=20):
     ],
 )
 def test_random_splits(data_folder, name, train_rows, model, expected, within):
-    file = {"pima": "pima-indians-diabetes.data", "sonar": "sonar.all-data"}[name]
-    table = np.loadtxt(data_folder / name / file, delimiter=",", dtype=str)
-    X, y = table[:, :-1].astype(float), table[:, -1]
-    mean, sd = random_splits(X, y, train_rows, model)
-    assert mean == pytest.approx(expected, abs=within)
-    assert 1.0 < sd < 7.5
+    X, y = table_of(data_folder, name)
+    orders = [np.random.default_rng(seed).permutation(len(y)) for seed in range(20)]
+    correct = [per_cent_correct(X, y, order[:train_rows], order[train_rows:], model) for order in orders]
+    assert np.mean(correct) == pytest.approx(expected, abs=within)
+    assert 1.0 < np.std(correct, ddof=1) < 7.5
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("model", ["simple", "standard"])
-def test_splits_by_first_rows(data_folder, model):
-    table = np.loadtxt(data_folder / "ionosphere" / "ionosphere.data", delimiter=",", dtype=str)
-    X, y = np.delete(table[:, :-1].astype(float), 1, axis=1), table[:, -1]
-    found = per_cent_correct(X, y, np.arange(200), np.arange(200, 351), model)
-    assert found == pytest.approx(92.1, abs=0.05)
-    file = data_folder / "wisconsin" / "breast-cancer-wisconsin.data"
-    table = np.loadtxt(file, delimiter=",", dtype=str)
-    table = table[~(table == "?").any(axis=1)].astype(float)
-    X, y = table[:, 1:-1], table[:, -1]
-    assert per_cent_correct(X, y, np.arange(455), np.arange(455, 683), model) == pytest.approx(99.6, abs=0.05)
+@pytest.mark.parametrize(("name", "rows", "expected"), [("ionosphere", 200, 92.1), ("wisconsin", 455, 99.6)])
+def test_splits_by_first_rows(data_folder, name, rows, expected, model):
+    X, y = table_of(data_folder, name)
+    X = np.delete(X, {"ionosphere": 1, "wisconsin": 0}[name], axis=1)  # a constant, and a number of the row
+    correct = per_cent_correct(X, y, np.arange(rows), np.arange(rows, len(y)), model)
+    assert correct == pytest.approx(expected, abs=0.05)
 
 
 def test_exceedance_view_accepts_what_the_papers_measure_accepts():
@@ -569,15 +404,3 @@ def test_points_of_figure_1():
     assert np.median(envelope[:, 0]) > 0.99 and np.median(envelope[:, 1]) < 0.01
     apart = np.median(np.abs(reject - envelope)[:, :2], axis=0)
     assert ((apart > 0.03) & (apart < 0.05)).all()
-
-
-def test_exact_equals_literal_grid_on_separated_classes():
-    """Perfectly predicted classes: the likelihood never turns down, the prior alone bounds beta."""
-    X = np.concatenate([np.arange(6.0), 100.0 + np.arange(6.0)])[:, None]
-    y = np.repeat([0, 1], 6)
-    new = np.array([[2.2], [60.0], [103.0]])
-    views = BayesKNN(k_max=4).fit(X, y).confident_predict(new)
-    mean, sd, envelope, _, _ = posterior_summary(X, y, 2, new, k_max=4, nodes=4001)
-    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-7)
-    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from confml.errors import ConfmlError
+from confml.data import load
 from confml.methods.knn import KNN
 from confml.methods.knn.weighted_knn import WeightedKNN
 from confml.methods.linear._kernels import LARGEST, SMALLEST
@@ -31,18 +31,16 @@ SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])
 # ---- distances
 
 
-def distance(a, b, nominal):
+@pytest.mark.parametrize(
+    ("a", "b", "nominal", "distance"),
+    [
+        ([1, 1, 0, 0], [1, 0, 1, 0], 4, 2),  # the Hamming distance
+        ([0, 2, 1.5], [1, 1, 0.5], 1, np.sqrt(3)),  # (summer, 2, 1.5) and (winter, 1, 0.5)
+    ],
+)
+def test_distances_by_hand(a, b, nominal, distance):
     """Of two rows whose first ``nominal`` attributes are nominal."""
-    return mixed_distance(np.array(a, float), np.array(b, float), nominal, np.inf)
-
-
-def test_hamming_distance_by_hand():
-    assert distance([1, 1, 0, 0], [1, 0, 1, 0], 4) == 2
-
-
-def test_mixed_distance_by_hand():
-    # (summer, 2, 1.5) and (winter, 1, 0.5)
-    assert distance([0, 2, 1.5], [1, 1, 0.5], 1) == np.sqrt(3)
+    assert mixed_distance(np.array(a, float), np.array(b, float), nominal, np.inf) == distance
 
 
 def distances_to(X, new, k=2, nominal=()):
@@ -70,32 +68,16 @@ def test_min_max_by_hand():
     np.testing.assert_allclose(scaled[:, 0], [0.4, 0.3, 1, 0, 0.5])
 
 
-PIES = np.array(
-    """square thick gray thin white: circle thick gray thick dark: circle thick white thick dark:
-    triangle thick dark thick gray: circle thin white thin dark: square thick dark thin white:
-    circle thick white thin dark: circle thick gray thick white: square thick white thick gray:
-    triangle thin gray thin dark: circle thick dark thick white: square thick white thick dark:
-    triangle thick white thick gray""".replace(":", " ").split()
-).reshape(13, 5)
-PIE_CODES = np.unique(PIES, return_inverse=True)[1].reshape(13, 5).astype(float)
-PIE_LABELS = np.repeat(["pos", "neg"], 6)
-
-
-def test_table_3_1_the_pies():
-    """The first row is x; the fifth of the twelve others differs from it in one attribute only."""
-    differences = [distance(PIE_CODES[0], row, 5) for row in PIE_CODES[1:]]
-    assert differences == [3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]
-    knn = KNN(nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
-    assert knn.predict(PIE_CODES[:1]) == "pos"
-
-
 def test_naive_bayes_of_the_pies():
     """Computer assignment 2 of chapter 2, with relative frequencies: counts of six, by hand."""
-    bayes = NaiveBayes(m=0, nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
+    data = load({"name": "pies"})
+    words = ["square", "thick", "gray", "thin", "white"]
+    new = [[known.index(word) for known, word in zip(data.categories, words, strict=True)]]
+    bayes = NaiveBayes(m=0, nominal=list(range(5))).fit(data.table, data.y)
     pos = (1 / 6) * (5 / 6) * (1 / 6) * (3 / 6) * (1 / 6)
     neg = (2 / 6) * (5 / 6) * (2 / 6) * (1 / 6) * (2 / 6)
-    np.testing.assert_allclose(bayes.predict_proba(PIE_CODES[:1]), [[neg / (neg + pos), pos / (neg + pos)]])
-    assert bayes.predict(PIE_CODES[:1]) == "neg"
+    np.testing.assert_allclose(bayes.predict_proba(new), [[neg / (neg + pos), pos / (neg + pos)]])
+    assert bayes.predict(new) == "neg"
 
 
 # Table 3.7, which has lost its minus signs: the places of its three plus signs are those that exercises 1 and
@@ -141,11 +123,6 @@ def test_a_binary_nominal_attribute_is_a_0_1_column():
     y = rng.integers(0, 3, 200)
     plain = KNN(7).fit(X[:150], y[:150]).predict_proba(X[150:])
     assert np.array_equal(KNN(7, nominal=[0]).fit(X[:150], y[:150]).predict_proba(X[150:]), plain)
-
-
-def test_a_nominal_column_that_is_not_there():
-    with pytest.raises(ConfmlError, match="column 7"):
-        KNN(nominal=[7]).fit([[0.0], [1.0]], [0, 1])
 
 
 # ---- weighted votes
@@ -232,7 +209,7 @@ def test_a_prior_as_frequent_as_in_the_training_set():
     np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
 
 
-@pytest.mark.parametrize("power", [-1020, -660, 600, 1020])
+@pytest.mark.parametrize("power", [-1020, 600])
 def test_naive_bayes_does_not_depend_on_the_scale_of_a_feature(power):
     """Squares of such values leave the range of double precision."""
     X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 5.0], [3.0, 6.0]])
@@ -286,9 +263,7 @@ def test_far_away_a_posterior_is_still_a_distribution(numeric):
     assert bayes.predict([[-1e6], [1e6]]).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("bayes_error", "found"), [(0.05, "10.0"), (0.1, "18.8"), (0.3, "49.7"), (0.5, "72.3"), (0.9, "89.9")]
-)
+@pytest.mark.parametrize(("bayes_error", "found"), [(0.05, "10.0"), (0.3, "49.7"), (0.9, "89.9")])
 def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, found):
     """Figure 3.4, many classes: labels of ten intervals, a share of them replaced by another class."""
     rng = np.random.default_rng(1)

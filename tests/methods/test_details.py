@@ -7,8 +7,7 @@ import pytest
 
 from confml.measures import Prediction
 from confml.methods.base import Views
-from confml.methods.details import ClassTreeNode, FitDetails
-from confml.methods.registry import build
+from confml.methods.details import FitDetails
 from confml.runner.results import views_from_arrays, views_to_arrays
 
 TREE = {
@@ -48,14 +47,3 @@ def test_details_pass_through_the_store():
     details = FitDetails.from_dict(STORED)
     again = views_from_arrays(views_to_arrays(Views({"vote": view}, fit_details=details)))
     assert again.fit_details == details
-
-
-def test_methods_return_details():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(centre, 1, (12, 2)) for centre in (0, 3, 6)])
-    y = np.repeat(["a", "b", "c"], 12)
-    tree = build("smart-svm").fit(X, y).fit_details_.tree
-    assert isinstance(tree, ClassTreeNode) and sorted(tree.classes) == ["a", "b", "c"]
-    rows = build("sklearn.neighbors.KNeighborsClassifier", {"conformal": "split"}).fit(X, y).fit_details_
-    assert [label for label, _ in rows.calibration_rows] == ["a", "b", "c"]
-    assert build("naive-bayes").fit(X, y).fit_details_ == FitDetails()

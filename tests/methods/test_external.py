@@ -153,20 +153,26 @@ def test_wrong_files(rows, header, change, message):
     assert message in str(caught.value) and str(path) in str(caught.value)
 
 
-def test_wrong_split_columns(rows):
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("fold", "one", "line 2, column 'fold': fold must be a whole number from 0, got"),
+        ("part", "trial", "column 'part': part must be train or test, got 'trial'"),
+    ],
+)
+def test_wrong_split_columns(rows, column, value, message):
     folder, _, _ = rows
-    path = write(folder / "p.csv", ["who", "fold", "no", "yes"], [[a, "one", b, c] for a, b, c in GOOD])
-    with pytest.raises(DataError, match="line 2, column 'fold': fold must be a whole number from 0, got"):
+    path = write(folder / "p.csv", ["who", column, "no", "yes"], [[a, value, b, c] for a, b, c in GOOD])
+    with pytest.raises(DataError, match=message):
         read_probabilities(path, data_of(folder))
-    write(path, ["who", "fold", "no", "yes"], [[a, 0, b, c] for a, b, c in GOOD])
+
+
+def test_folds_of_a_protocol_without_folds(rows):
+    folder, _, _ = rows
+    write(folder / "p.csv", ["who", "fold", "no", "yes"], [[a, 0, b, c] for a, b, c in GOOD])
     settings = config(folder, [EXTERNAL])
-    with pytest.raises(
-        DataError, match="column 'fold': the protocol holdout has no folds; remove the column"
-    ):
+    with pytest.raises(DataError, match="column 'fold': the protocol holdout has no folds; remove"):
         make_plan(settings, load_datasets(settings))
-    path = write(folder / "p.csv", ["part", "who", "no", "yes"], [["trial", *line] for line in GOOD])
-    with pytest.raises(DataError, match="column 'part': part must be train or test, got 'trial'"):
-        read_probabilities(path, data_of(folder))
 
 
 # ---- configs and plans

@@ -36,19 +36,12 @@ def tied_rows(draw):
     return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
 
 
-@given(tied_rows(), st.sampled_from([1, 1.5, 2.5, 3, 7, 400, "max"]))
-def test_minkowski_equals_the_literal_version(data, power):
+@given(tied_rows(), st.sampled_from([1, 1.5, 2.5, 3, 7, 400, "max"]), st.integers(0, 3))
+def test_minkowski_equals_the_literal_version(data, power, columns):
     X, y, X_test, k = data
-    p = math.inf if power == "max" else float(power)
-    method = KNN(k, distance="minkowski", power=power).fit(X, y)
-    assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p))
-
-
-@given(tied_rows(), st.sampled_from([1, 3, "max"]), st.integers(1, 3))
-def test_minkowski_with_nominal_columns_equals_the_literal_version(data, power, columns):
-    X, y, X_test, k = data
-    X, X_test = X / max(np.abs(X).max(), 1e-300) * 3, X_test / max(np.abs(X_test).max(), 1e-300) * 3
     nominal = list(range(min(columns, X.shape[1])))
+    if nominal:  # numbers that can be compared with a difference of 1
+        X, X_test = (rows / max(np.abs(rows).max(), 1e-300) * 3 for rows in (X, X_test))
     p = math.inf if power == "max" else float(power)
     method = KNN(k, nominal=nominal, distance="minkowski", power=power).fit(X, y)
     assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p, nominal))
@@ -60,7 +53,7 @@ def test_polar_equals_the_literal_version(data):
     assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
 
 
-@pytest.mark.parametrize("power", [1, 1.5, 3, 400, "max"])
+@pytest.mark.parametrize("power", [1, 1.5, "max"])
 def test_minkowski_on_continuous_rows(power):
     rng = np.random.default_rng(3)
     X, y, X_test = rng.normal(size=(200, 9)), rng.integers(0, 3, 200), rng.normal(size=(20, 9))
@@ -180,6 +173,7 @@ def test_a_grid_of_weights_and_distances_equals_single_fits():
     X, y, X_test = rng.normal(size=(50, 3)), rng.integers(0, 2, 50), rng.normal(size=(10, 3))
     X[:, 2] = X[:, 2] > 0.5
     for grid in (
+        [{"k": k} for k in (5, 1, 20, 2, 500)],
         [{"k": k, "teacher": 2, "teacher_weight": w} for k in (1, 5) for w in (1.0, 4.0)],
         [{"distance": "minkowski", "power": p, "k": 3} for p in (1, 3, "max")],
     ):

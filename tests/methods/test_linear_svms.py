@@ -12,9 +12,9 @@ from scipy.sparse import csr_matrix
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+import confml
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.errors import ConfmlError
-from confml.methods.registry import build
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.dag_svm import DAGSVM
 from confml.methods.svm.liblinear_nodes import DUAL, PRIMAL, Nodes
@@ -214,26 +214,32 @@ def test_weights_by_bayes_error_are_those_of_the_training_part(method):
     assert_array_equal(ours, same)
     assert not np.allclose(ours, plain)
     assert len(method(class_weight="bayes-error").fit(X[:3], np.zeros(3, int)).classes_) == 1
-
-
-@pytest.mark.parametrize("method", [OvRSVM, CrammerSinger])
-def test_weights_of_classes_that_are_not_there_are_told(method):
-    X, y, _ = clouds()
-    with pytest.raises(ConfmlError, match=r"classes are 0, 1, .* class_weight has '1' \(text\)"):
-        method(class_weight={"1": 2.0}).fit(X, y)
     method(class_weight={1: 2.0, 99: 3.0}).fit(X, y)  # a fold may lack a class
 
 
-@pytest.mark.parametrize("name", ["ovo-svm", "ovr-svm", "dag-svm", "smart-svm", "crammer-singer", "gen-svm"])
-@pytest.mark.parametrize(("features", "classes"), [(64, 10), (300, 4), (5, 2)])
-def test_scores_of_a_row_do_not_depend_on_the_other_rows(name, features, classes):
-    """To the last bit, in batches of any size: BLAS sums in another order for other shapes."""
-    rng = np.random.default_rng(features)
-    y = np.arange(120) % classes
-    X, new = rng.standard_normal((120, features)), rng.standard_normal((131, features))
-    X[np.arange(120), y % features] += 3
-    model = build(name, {}).fit(X, y)
-    for view, together in model.confident_predict(new).items():
-        for size in (1, 7, 50):
-            parts = [model.confident_predict(new[at : at + size])[view] for at in range(0, 131, size)]
-            assert np.concatenate([part.scores for part in parts]).tobytes() == together.scores.tobytes()
+# ---- threads
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("method", [OvOSVM, OvRSVM, SmartSVM])
+def test_same_bytes_for_any_number_of_threads(method, solver):
+    X, y, X_test = clouds()
+    results = []
+    for n in (1, 2, 16):
+        with confml.threads(n):
+            path = method(solver=solver, random_state=3).evaluate_path(
+                X, y, X_test, [{"C": 0.1}, {"C": 10.0}]
+            )
+            views = [view for _, views in path for view in views.values()]
+        results.append([(view.scores.tobytes(), view.labels.tobytes()) for view in views])
+    assert results[0] == results[1] == results[2]
+
+
+def test_an_overflow_counts_the_rows_of_all_parts():
+    y = np.repeat(np.arange(5), 4)
+    method = OvOSVM().fit(np.c_[y, -y].astype(float), y)
+    X = np.zeros((70_000, 2))
+    X[[5, 40_000, 69_999]] = 1.7e308
+    method.weights_ = np.full_like(method.weights_, 3.0)
+    with confml.threads(2), pytest.raises(ConfmlError, match="3 of 70000 examples have scores"):
+        method.confident_predict(X)

@@ -200,8 +200,8 @@ def test_order_scale_names_and_copies_do_not_matter(name, seed, power, d):
     order, names = rng.permutation(50), rng.permutation(["a", "b", "c"])
     other = INVARIANT[name]().fit(np.ldexp(X[order], power), names[y[order]])
     columns = np.searchsorted(other.classes_, names)
-    for view, found in other.confident_predict(np.ldexp(np.tile(X_test, (2, 1)), power)).items():
-        scores, repeated = found.scores[:, columns], np.tile(expected[view].scores, (2, 1))
+    for view, prediction in other.confident_predict(np.ldexp(np.tile(X_test, (2, 1)), power)).items():
+        scores, repeated = prediction.scores[:, columns], np.tile(expected[view].scores, (2, 1))
         # Sums of weights and of posterior masses in another order differ in their last digits.
         is_exact = name.startswith(("tcm-nn", "knn"))
         np.testing.assert_allclose(scores, repeated, rtol=0, atol=0 if is_exact else 1e-12)

@@ -6,8 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.multiclass import OneVsOneClassifier
-from sklearn.svm import SVC
 
 from confml.methods.multiclass import (
     class_errors,
@@ -43,14 +41,6 @@ def test_one_against_one():
 def test_two_classes_are_one_problem(cut):
     (problem,) = cut(np.array([0, 1, 0]), 2)
     assert problem.targets.tolist() == [-1, 1, -1] and (problem.positive, problem.negative) == (1, 0)
-
-
-def test_votes_by_hand():
-    values = np.array([[-1.0, 2.0, 3.0], [1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [3.0, -1.0, 1.0]])
-    shares, winners = vote_scores(values, 3)
-    # Row 0: 0 beats 1, 2 beats both. Rows 1 and 3: a circle of one vote each, settled by summed values.
-    np.testing.assert_allclose(shares, np.array([[1, 0, 2], [1, 1, 1], [1, 1, 1], [1, 1, 1]]) / 3)
-    assert winners.tolist() == [2, 0, 0, 1]
 
 
 def literal_sums(second, first, classes):
@@ -95,18 +85,6 @@ def test_votes_and_sums_have_the_bytes_of_literal_ones(classes, rows):
         assert class_probabilities(positive, classes, "ovo").tobytes() == expected.tobytes()
         expected = np.sqrt(literal_sums(errors**2, errors**2, classes)) * factor
         assert class_errors(positive, errors, classes, "ovo").tobytes() == expected.tobytes()
-
-
-def test_votes_are_scikit_learns():
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 4, 80)
-    X = rng.normal(size=(80, 3)) + rng.normal(size=(4, 3))[y]
-    oracle = OneVsOneClassifier(SVC(gamma=0.5)).fit(X, y)
-    X_test = rng.normal(size=(200, 3))
-    values = np.column_stack([machine.decision_function(X_test) for machine in oracle.estimators_])
-    shares, winners = vote_scores(values, 4)
-    assert np.array_equal(winners, oracle.predict(X_test))
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
 def test_decision_values():

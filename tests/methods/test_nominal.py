@@ -84,14 +84,6 @@ def test_every_other_method_gets_dummy_columns(fruit):
     assert parts.with_nominal_columns([{"nominal": "dummy"}]) == [{"nominal": []}]
 
 
-def test_scaling_reaches_numbers_only(fruit):
-    config = config_of(fruit, ["{name: knn}"], steps="steps: [standardise]")
-    plain = parts_of(fruit, config_of(fruit, ["{name: knn}"]), "knn")
-    parts = parts_of(fruit, config, "knn")
-    assert np.array_equal(parts.X[:, [0, 2]], plain.X[:, [0, 2]])
-    np.testing.assert_allclose(parts.X[:, [1, 3]].mean(axis=0), 0, atol=1e-12)
-
-
 @pytest.mark.parametrize("on", ["all", "train"])
 def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
     noise = f"{{on: {on}, attributes: 0.3, labels: 0.2, irrelevant: 2}}"
@@ -141,17 +133,6 @@ def test_rows_of_little_noise_are_among_those_of_much(fruit, on):
         assert (much | ~little).all()
     assert changed[0.1][0].sum() >= (8 if on == "train" else 3)
     assert changed[0.3][1].any() == (on == "all")  # noise of the whole file reaches the test labels
-
-
-def test_a_selected_column_keeps_its_kind(fruit):
-    steps = "steps: [min-max, {select-attributes: {least: 2, method: naive-bayes}}]"
-    config = config_of(fruit, ["{name: knn}"], steps=steps, noise="{irrelevant: 1}")
-    parts = parts_of(fruit, config, "knn")
-    names = ["colour", "size", "shape", "weight", "irrelevant-1"]
-    left = [name for name in names if name not in parts.dropped_attributes]
-    assert len(left) == parts.X.shape[1] >= 2 and {"colour", "shape"} & set(left)
-    nominal = [place for place, name in enumerate(left) if name in ("colour", "shape")]
-    assert parts.with_nominal_columns([{}]) == [{"nominal": nominal}]
 
 
 def test_a_run_with_both_forms(fruit):

@@ -35,7 +35,7 @@ def huge(rng):
 
 @pytest.mark.parametrize("data", [ties, smooth, huge])
 @pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
-@pytest.mark.parametrize("k", [1, 2, 5, 1000])
+@pytest.mark.parametrize("k", [1, 3, 1000])
 def test_each_step_is_the_batch_method_on_the_prefix(data, mondrian, k):
     rng = np.random.default_rng(k + mondrian)
     X, y = data(rng)
@@ -50,25 +50,6 @@ def test_each_step_is_the_batch_method_on_the_prefix(data, mondrian, k):
             assert np.array_equal(view.extra[name][n, columns], expected.extra[name][0]), (n, name)
         if len(columns) == len(view.classes):
             assert view.labels[n] == expected.labels[0]
-
-
-def test_labels_that_have_not_come_yet_follow_the_definition():
-    rng = np.random.default_rng(3)
-    X, y = ties(rng, n=14)
-    classes = np.unique(y)
-    for k, within in [(1, False), (2, False), (1, True)]:
-        view = OnlineTCMNN(classes, k=k, mondrian=within).predict_then_learn(X, y)
-        for n in range(len(y)):
-            D = naive.distances(X[: n + 1], X[: n + 1])
-            for j, label in enumerate(classes):
-                completed = np.append(y[:n], label)
-                alphas = naive.all_alphas(D, completed, k)
-                counted = alphas[completed == label] if within else alphas
-                assert view.extra["alpha"][n, j] == alphas[-1]
-                assert view.extra["n_greater"][n, j] == np.sum(counted > alphas[-1])
-                assert view.extra["n_equal"][n, j] == np.sum(counted == alphas[-1])
-                assert view.scores[n, j] == np.sum(counted >= alphas[-1]) / len(counted)
-    assert view.scores[0].tolist() == [1.0] * len(classes), "nothing is known ahead of the first example"
 
 
 def test_smoothed_p_values_take_one_number_an_example():
@@ -87,9 +68,6 @@ def test_smoothed_p_values_take_one_number_an_example():
         )
 
 
-BLOCKS = (1, 7, 16, 256)
-
-
 def hundredfold(rng):
     """Rows far from the origin, in which products lose most digits; duplicates; rows farther and farther."""
     X = np.repeat(rng.normal(size=(40, 4)), 2, axis=0)[rng.permutation(80)] + 1e4
@@ -106,16 +84,17 @@ def turning(rng):
     return X, rng.integers(0, 3, 80)
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", [1, 7, 256])
 @pytest.mark.parametrize("data", [ties, smooth, hundredfold, huge, turning])
 @pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
 def test_blocks_and_filters_change_nothing(data, block, mondrian):
-    """Each prefix against the literal definition; ties, duplicates, rows that the filter must refuse."""
+    """Each prefix against the literal definition, with labels that have not come yet; ties, duplicates, rows
+    that the filter must refuse."""
     X, y = data(np.random.default_rng(11))
     classes = int(y.max()) + 1
     ks = (3, 1)
     counts, _ = OnlinePass(X.shape[1], classes, ks, mondrian, block).step(X, y, predicts=True)
-    for n in (1, 2, 7, 16, 33, 52, len(X) - 1):
+    for n in (0, 1, 2, 7, 16, 33, 52, len(X) - 1):
         # Squares of the definition have no place in float64 there.
         unit = 2.0 ** -np.frexp(np.abs(X[: n + 1]).max())[1] if data is huge else 1.0
         D = naive.distances(X[: n + 1] * unit, X[: n + 1] * unit)
@@ -127,20 +106,6 @@ def test_blocks_and_filters_change_nothing(data, block, mondrian):
                 assert counts.alpha[n, j, q] == alphas[-1], (n, j, k)
                 assert counts.greater[n, j, q] == np.sum(counted > alphas[-1]), (n, j, k)
                 assert counts.equal[n, j, q] == np.sum(counted == alphas[-1]), (n, j, k)
-
-
-@pytest.mark.parametrize("block", BLOCKS)
-def test_learning_without_predicting_is_the_same_bag(block):
-    X, y = hundredfold(np.random.default_rng(12))
-    whole, _ = OnlinePass(4, 3, (2,)).step(X, y, predicts=True)
-    later = OnlinePass(4, 3, (2,), block=block)
-    later.step(X[:70], y[:70], predicts=False)
-    unlearnt, divided = later.step(X[70:71], None, predicts=True)
-    counts, _ = later.step(X[70:], y[70:], predicts=True)
-    for values, alone, expected in zip(counts, unlearnt, whole, strict=True):
-        assert np.array_equal(values, expected[70:])
-        assert np.array_equal(alone[0], expected[70])
-    assert divided.tolist() == [[71] * 3]
 
 
 def test_predicting_and_learning_apart():

@@ -115,27 +115,27 @@ def classes(rng, priors, rows):
 
 
 def test_intervals_contain_the_true_frequencies():
-    """Priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: of 30 draws of three classes most intervals hold them."""
-    held, new = 0, np.array([0.2, 0.3, 0.5])
+    """Priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: of 30 draws of three classes most intervals contain them."""
+    covered, new = 0, np.array([0.2, 0.3, 0.5])
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y = classes(rng, [0.7, 0.2, 0.1], 1500)
         model = LogisticRegression().fit(X[:700], y[:700])
         predicted_new = model.predict(classes(rng, new, 800)[0])
-        found = bbse_intervals(model.predict(X[700:]), y[700:], predicted_new, 3)
-        assert np.all(found.low <= found.estimate) and np.all(found.estimate <= found.high)
-        held += int(np.sum((found.low <= new) & (new <= found.high)))
+        intervals = bbse_intervals(model.predict(X[700:]), y[700:], predicted_new, 3)
+        assert np.all(intervals.low <= intervals.estimate) and np.all(intervals.estimate <= intervals.high)
+        covered += int(np.sum((intervals.low <= new) & (new <= intervals.high)))
         weights = label_weights(model.predict(X[700:]), y[700:], predicted_new, 3).new[0]
-        ratio = found.estimate / found.training
+        ratio = intervals.estimate / intervals.training
         assert ratio / ratio.sum() == pytest.approx(weights / weights.sum(), abs=1e-6)
-    assert held >= 24
+    assert covered >= 24
 
 
 def test_a_class_without_a_calibration_example_has_no_interval():
     predicted, codes = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 1, 1])
-    found, two = (bbse_intervals(predicted, codes, np.array([0, 1, 1, 1]), c) for c in (3, 2))
-    assert found.low[:2].tolist() == two.low.tolist() and found.high[:2].tolist() == two.high.tolist()
-    assert found.estimate[2] == 0 and np.isnan(found.low[2]) and np.isnan(found.high[2])
+    intervals, two = (bbse_intervals(predicted, codes, np.array([0, 1, 1, 1]), c) for c in (3, 2))
+    assert intervals.low[:2].tolist() == two.low.tolist() and intervals.high[:2].tolist() == two.high.tolist()
+    assert intervals.estimate[2] == 0 and np.isnan(intervals.low[2]) and np.isnan(intervals.high[2])
 
 
 def test_a_run_writes_the_frequencies(tmp_path):

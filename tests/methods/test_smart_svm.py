@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from confml.bayes_error import pairwise_bayes_error
@@ -145,10 +144,7 @@ def test_an_example_walks_down_from_the_root():
     "options",
     [
         {"estimator": "knn", "estimator_params": {"k": 3}},
-        {"estimator": "perceptron"},
-        {"estimator": "sklearn.linear_model.LogisticRegression"},
         {"estimator": "sklearn.svm.SVC", "estimator_params": {"C": 5.0}},
-        {"estimator": LogisticRegression(C=3.0)},
         {"estimator": DecisionTreeClassifier(max_depth=3)},
     ],
     ids=str,

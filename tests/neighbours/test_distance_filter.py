@@ -101,11 +101,10 @@ def test_the_attack_comes_near_the_bound():
     assert worst * (1 + 32) > 1  # more than one unit roundoff, of 33 at d = 1
 
 
-@pytest.mark.parametrize("d", [1000, 10_000])
-def test_the_bound_holds_in_high_dimension(d):
-    """The products of rows with one sign add up to errors that grow with d."""
-    rng = np.random.default_rng(d)
-    X = 1 + rng.integers(0, 2**10, (3, d)) * 2.0**-10 + 2.0**-24
+def test_the_bound_holds_in_high_dimension():
+    """The products of rows with one sign add up to errors that grow with the dimension."""
+    rng = np.random.default_rng(1000)
+    X = 1 + rng.integers(0, 2**10, (3, 3000)) * 2.0**-10 + 2.0**-24
     X[0] *= -1
     distance_filter = DistanceFilter.of(X)
     assert 0 < largest_share(distance_filter, X, X[:2]) <= 1

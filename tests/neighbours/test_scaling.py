@@ -1,4 +1,4 @@
-"""Data times a power of two: neighbours, votes and p-values do not change."""
+"""Data times a power of two: neighbours and p-values do not change (methods: test_methods_contract.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import pytest
 
 from confml.bayes_error import bayes_errors
 from confml.errors import ConfmlError
-from confml.methods.bayes_knn import BayesKNN
-from confml.methods.knn import KNN, WeightedKNN
+from confml.methods.knn import KNN
 from confml.methods.tcm_nn import TCMNN, OnlineTCMNN
 from confml.methods.tcm_nn.neighbour_counter import ENGINES
 from confml.neighbours.mixed_rows import nearest_rows
@@ -16,7 +15,7 @@ from confml.neighbours.nearest_rows import NearestRows
 from confml.neighbours.scaling import FARTHEST, SafeScale, half_range
 from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks
 
-POWERS = [-1060, -1000, -600, -300, 300, 480, 600, 1000, 1018]
+POWERS = [-1060, -600, 300, 480, 1018]
 
 
 def data(d, seed=0, m=120):
@@ -28,7 +27,7 @@ def data(d, seed=0, m=120):
 
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("d", [3, 20])
-def test_neighbours_and_votes(d, power):
+def test_neighbours(d, power):
     X, y, T = data(d)
     expected = NearestRows(X, y, 3).query(T, 5)
     found = NearestRows(np.ldexp(X, power), y, 3).query(np.ldexp(T, power), 5)
@@ -38,11 +37,6 @@ def test_neighbours_and_votes(d, power):
     assert len(np.unique(ratio[same])) == 1 and np.frexp(ratio[same][0])[0] == 0.5
     if abs(power) < 1000:
         np.testing.assert_array_equal(found.distances * found.unit, np.ldexp(expected.distances, power))
-    for method in (KNN(5), WeightedKNN(5)):
-        before = method.fit(X, y).confident_predict(T)["vote"]
-        after = method.fit(np.ldexp(X, power), y).confident_predict(np.ldexp(T, power))["vote"]
-        np.testing.assert_array_equal(after.scores, before.scores)
-        np.testing.assert_array_equal(after.labels, before.labels)
 
 
 @pytest.mark.parametrize("power", POWERS)
@@ -78,30 +72,16 @@ def test_online_examples_that_leave_the_range_of_those_before():
         np.testing.assert_array_equal(scores[n : n + 1], batch)
 
 
-@pytest.mark.parametrize("power", [-1000, -300, 300, 1000])
-def test_steps_bayesian_knn_conformal_scores_and_bayes_errors(power):
-    X, y, T = data(3, m=60)
-    scaled, scaled_T = np.ldexp(X, power), np.ldexp(T, power)
+@pytest.mark.parametrize("power", [-1000, 300])
+def test_steps_and_bayes_errors(power):
+    X, y, _ = data(3, m=60)
+    scaled = np.ldexp(X, power)
     for step in (TomekLinks(), ConsistentSubset(), ConsistentSubset(add="one"), SelectExamples()):
         kept = [step.fit_training(rows, y, np.random.default_rng(1))[2] for rows in (X, scaled)]
         assert 0 < len(kept[0]) < 60
         np.testing.assert_array_equal(*kept)
-    first, second = (
-        BayesKNN().fit(rows, y).confident_predict(new) for rows, new in ((X, T), (scaled, scaled_T))
-    )
-    for view in first:
-        np.testing.assert_array_equal(second[view].scores, first[view].scores)
     estimates = [bayes_errors(rows, y).pairwise.per_tree for rows in (X, scaled)]
     np.testing.assert_array_equal(*estimates)
-
-
-@pytest.mark.parametrize("scale", [1e160, 1e-170])
-def test_classes_apart_are_told_apart_at_any_scale(scale):
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    X = (rng.normal(size=(200, 5)) + 4 * y[:, None]) * scale
-    for method in (KNN(3), WeightedKNN(5), TCMNN(1), BayesKNN()):
-        assert np.mean(method.fit(X[:100], y[:100]).predict(X[100:]) == y[100:]) > 0.98
 
 
 @pytest.mark.parametrize("d", [3, 20])

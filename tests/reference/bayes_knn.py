@@ -44,20 +44,6 @@ def class_counts(point, X, codes, classes, k, *, leave_out=None, ties="average")
     return counts
 
 
-def softmax_shares(beta, k, counts):
-    """p(y = j | x, beta, k) for every class."""
-    powers = [math.exp(beta * float(count - max(counts)) / k) for count in counts]
-    return [power / sum(powers) for power in powers]
-
-
-def log_likelihood(beta, k, all_counts, codes):
-    """log L(D | beta, k), the product over training rows taken as a sum of logarithms."""
-    total = 0.0
-    for counts, code in zip(all_counts, codes, strict=True):
-        total += math.log(softmax_shares(beta, k, counts)[code])
-    return total
-
-
 def posterior_summary(
     X,
     codes,
@@ -68,72 +54,35 @@ def posterior_summary(
     beta_scale=10.0,
     simple=False,
     ties="average",
-    nodes=1601,
+    threshold=0.5,
 ):
-    """(mean, sd, envelope, k posterior) on a uniform grid of beta for each k, by Simpson's rule."""
-    depth = min(len(X) - 1, k_max)
-    log_evidence = np.full(depth, -np.inf)
-    means = np.zeros((depth, len(Xt), classes))
-    squares = np.zeros((depth, len(Xt), classes))
-    majority = np.zeros((depth, len(Xt), classes))
-    for k in range(1, depth + 1):
-        own = [class_counts(X[i], X, codes, classes, k, leave_out=i, ties=ties) for i in range(len(X))]
-        new = [class_counts(x, X, codes, classes, k, ties=ties) for x in Xt]
-        betas = np.array([1.0]) if simple else np.linspace(0.0, 9.0 * beta_scale, nodes)
-        simpson = np.ones(1)
-        if not simple:
-            simpson = np.full(nodes, 2.0)
-            simpson[1::2] = 4.0
-            simpson[[0, -1]] = 1.0
-            simpson *= (betas[1] - betas[0]) / 3.0
-        own_floats = [[float(a) for a in counts] for counts in own]
-        heights = np.array([log_likelihood(beta, k, own_floats, codes) for beta in betas])
-        if not simple:
-            heights += 0.5 * math.log(2.0 / math.pi) - math.log(beta_scale) - 0.5 * (betas / beta_scale) ** 2
-        top = heights.max()
-        masses = np.exp(heights - top) * simpson
-        log_evidence[k - 1] = top + math.log(masses.sum())
-        masses /= masses.sum()
-        for row, counts in enumerate(new):
-            floats = [float(a) for a in counts]
-            shares = np.array([softmax_shares(beta, k, floats) for beta in betas])
-            means[k - 1, row] = masses @ shares
-            squares[k - 1, row] = masses @ shares**2
-            best = [j for j in range(classes) if counts[j] >= max(counts) - 1e-9]
-            majority[k - 1, row, best] = 1.0 / len(best)
-    posterior = np.exp(log_evidence - log_evidence.max())
-    posterior /= posterior.sum()
-    mean = np.tensordot(posterior, means, 1)
-    variance = np.tensordot(posterior, squares, 1) - mean**2
-    envelope = np.tensordot(posterior, majority, 1)
-    return mean, np.sqrt(np.maximum(variance, 0.0)), envelope, posterior, log_evidence
+    """(mean, sd, exceedance, envelope, k posterior, log evidence).
 
-
-def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold):
-    """(mean, sd, exceedance, k posterior, log evidence), beta integrated adaptively to about 1e-11 at each k.
-
-    Intervals double in length from beta = 0 on, so that the integrator finds the posterior at any scale;
-    beyond 12 scales of the prior lies less than 1e-30 of its mass.
+    beta is 1 if ``simple``, else integrated adaptively to about 1e-11 at each k. Intervals double in length
+    from beta = 0 on, so that the integrator finds the posterior at any scale; beyond 12 scales of the prior
+    lies less than 1e-30 of its mass.
     """
     depth = min(len(X) - 1, k_max)
     n, m = len(X), len(Xt)
     log_evidence = np.empty(depth)
-    ratios = np.empty((depth, 3, m, classes))
+    ratios, majority = np.empty((depth, 3, m, classes)), np.zeros((depth, m, classes))
     cuts = [0.0, *(12.0 * beta_scale * 2.0 ** -np.arange(24.0, -1.0, -1.0))]
     for k in range(1, depth + 1):
-        own = [class_counts(X[i], X, codes, classes, k, leave_out=i) for i in range(n)]
+        own = [class_counts(X[i], X, codes, classes, k, leave_out=i, ties=ties) for i in range(n)]
         own = np.array([[float(a) for a in counts] for counts in own])
-        new = [class_counts(x, X, codes, classes, k) for x in Xt]
+        new = [class_counts(x, X, codes, classes, k, ties=ties) for x in Xt]
         new = np.array([[float(a) for a in counts] for counts in new])
+        best = new >= new.max(axis=1, keepdims=True) - 1e-9
+        majority[k - 1] = best / best.sum(axis=1, keepdims=True)
         advantage = own - own[np.arange(n), codes][:, None]
 
         def log_density(beta, advantage=advantage, k=k):
             highest = np.maximum(advantage.max(axis=1), 0.0)
             powers = np.exp(beta * (advantage - highest[:, None]) / k)
             likelihood = -np.sum(beta * highest / k + np.log(powers.sum(axis=1)))
-            return likelihood - 0.5 * (beta / beta_scale) ** 2
+            return likelihood if simple else likelihood - 0.5 * (beta / beta_scale) ** 2
 
-        grid = np.concatenate([[0.0], np.geomspace(1e-6, 12.0 * beta_scale, 4000)])
+        grid = [1.0] if simple else np.concatenate([[0.0], np.geomspace(1e-6, 12.0 * beta_scale, 4000)])
         top = max(log_density(beta) for beta in grid)
 
         def integrand(beta, new=new, top=top, log_density=log_density, k=k):
@@ -142,17 +91,20 @@ def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold):
             factors = np.stack([p, p**2, p > threshold])
             return math.exp(log_density(beta) - top) * np.concatenate([[1.0], factors.ravel()])
 
-        total = np.zeros(1 + 3 * m * classes)
-        for low, high in zip(cuts, cuts[1:], strict=False):
-            part, _ = quad_vec(integrand, low, high, epsabs=1e-13, epsrel=1e-11, norm="max", limit=2000)
-            total += part
-        constant = 0.5 * math.log(2.0 / math.pi) - math.log(beta_scale)
+        if simple:
+            total, constant = integrand(1.0), 0.0
+        else:
+            options = {"epsabs": 1e-13, "epsrel": 1e-11, "norm": "max", "limit": 2000}
+            parts = zip(cuts, cuts[1:], strict=False)
+            total = sum(quad_vec(integrand, low, high, **options)[0] for low, high in parts)
+            constant = 0.5 * math.log(2.0 / math.pi) - math.log(beta_scale)
         log_evidence[k - 1] = top + math.log(total[0]) + constant
         ratios[k - 1] = (total[1:] / total[0]).reshape(3, m, classes)
     posterior = np.exp(log_evidence - log_evidence.max())
     posterior /= posterior.sum()
     mean, square, exceedance = np.tensordot(posterior, ratios, 1)
-    return mean, np.sqrt(np.maximum(square - mean**2, 0.0)), exceedance, posterior, log_evidence
+    sd = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return mean, sd, exceedance, np.tensordot(posterior, majority, 1), posterior, log_evidence
 
 
 def accepted_by_exceedance(exceedance, threshold):

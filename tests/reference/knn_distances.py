@@ -1,10 +1,25 @@
-"""k-NN by other distances and with a teacher's votes, one pair of rows at a time."""
+"""k-NN by its distances and with a teacher's votes, one pair of rows at a time."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+
+
+def euclidean(X, row):
+    """Distances of a row to each row of X: roots of squared differences added in attribute order, in units of
+    a power of two near the largest difference, so that no square overflows and none that matters vanishes."""
+    differences = [[float(a) - float(b) for a, b in zip(other, row, strict=True)] for other in X]
+    exponent = math.frexp(max(abs(difference) for own in differences for difference in own))[1]
+    distances = []
+    for own in differences:
+        total = 0.0
+        for difference in own:
+            scaled = math.ldexp(difference, -exponent)
+            total += scaled * scaled
+        distances.append(math.sqrt(total))
+    return distances
 
 
 def minkowski(x, z, power, nominal=()):

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from reference.tcm_nn import all_alphas, distances
 
 
 def group_p_value(scores, groups, t, group):
@@ -16,22 +17,10 @@ def group_p_value(scores, groups, t, group):
 
 def tcm_p_value(X, y, groups, x, group, label, k, by_label):
     """TCM-NN p-value of a label among the examples of the group of the new one, itself included."""
-    Z, labels, own = np.vstack([X, x]), [*y, label], [*groups, group]
-    alphas = []
-    for i in range(len(Z)):
-        distances = [math.sqrt(sum((a - b) ** 2)) for a, b in zip(Z, [Z[i]] * len(Z), strict=True)]
-        pairs = [(d, labels[j] == labels[i]) for j, d in enumerate(distances) if j != i]
-        same = sorted(d for d, is_same in pairs if is_same)[:k]
-        other = sorted(d for d, is_same in pairs if not is_same)[:k]
-        a = sum(same) if len(same) == k else math.inf
-        b = sum(other) if len(other) == k else math.inf
-        alphas.append(math.inf if a == math.inf else 1.0 if a == b == 0 else math.inf if b == 0 else a / b)
-    counted = [
-        alpha
-        for alpha, g, j in zip(alphas, own, labels, strict=True)
-        if g == group and (j == label or not by_label)
-    ]
-    return sum(alpha >= alphas[-1] for alpha in counted) / len(counted)
+    Z, labels, of_rows = np.vstack([X, x]), np.append(y, label), [*groups, group]
+    alphas = all_alphas(distances(Z, Z), labels, k)
+    counted = [g == group and (j == label or not by_label) for g, j in zip(of_rows, labels, strict=True)]
+    return np.mean(alphas[counted] >= alphas[-1])
 
 
 def best_of_p_value(known, labels, new, label, level):

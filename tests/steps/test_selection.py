@@ -76,8 +76,8 @@ def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
     X = np.column_stack([rng.integers(0, 2, size=200), np.zeros(200)])
     as_given = select_attributes(X, y, 1).criterion[0]
     step = build_step(BY_ERROR, {"attributes": 1})
-    found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
-    assert min(found) < 0.95 and max(found) > as_given + 0.05
+    criteria = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
+    assert min(criteria) < 0.95 and max(criteria) > as_given + 0.05
 
 
 # ---- groups

@@ -210,8 +210,8 @@ def test_a_pipeline_equals_the_steps_of_a_prediction(frame):
     X, y = frame
     model = make_pipeline(StepTransformer("min-max"), confml.TCMNN(k=1)).fit(X[:40], y[:40])
     new = X[40:].reset_index(drop=True)
-    found = confml.predict(X[:40].assign(y=y[:40]), new, label="y", steps=["min-max"])
-    assert list(model.predict(new)) == list(found["prediction"])
+    predicted = confml.predict(X[:40].assign(y=y[:40]), new, label="y", steps=["min-max"])
+    assert list(model.predict(new)) == list(predicted["prediction"])
     assert clone(model).get_params()["steptransformer__step"] == "min-max"
 
 

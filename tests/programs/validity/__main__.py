@@ -116,36 +116,29 @@ def simulate(chosen: list[Entry], draws: int, seed: int, jobs: int) -> Iterator[
             setting = entry.settings[task[1]]
             print(f"{entry.name}: {words(setting)}", file=sys.stderr, flush=True)
             for claim, total, squares in zip(entry.claims(setting), *held[0], strict=True):
-                if claim.is_mean:
-                    yield mean_row(entry, setting, claim, total, squares, held[1], held[2])
-                else:
-                    yield row_of(entry, setting, claim, int(total), held[1], held[2])
+                yield row_of(entry, setting, claim, float(total), float(squares), held[1], held[2])
 
 
-def row_of(entry: Entry, setting, claim: Claim, events: int, draws: int, error: str) -> dict[str, Any]:
-    """Return one row: promised and seen rate, interval, verdict."""
-    from scipy.stats import beta
-
-    low = float(beta.ppf(0.0005, events, draws - events + 1)) if events else 0.0
-    high = float(beta.ppf(0.9995, events + 1, draws - events)) if events < draws else 1.0
-    first = (entry.name, entry.quantity, entry.guarantee, words(setting), claim.event)
-    promised = "" if claim.kind == MEASURED else round(claim.rate, 6)
-    numbers = (promised, claim.kind, draws, events, round(events / draws, 5))
-    verdict = f"error: {error}" if error else verdict_of(claim, low, high)
-    return dict(zip(COLUMNS, (*first, *numbers, round(low, 5), round(high, 5), verdict), strict=True))
-
-
-def mean_row(
+def row_of(
     entry: Entry, setting, claim: Claim, total: float, squares: float, draws: int, error: str
 ) -> dict[str, Any]:
-    """Return one row of a mean, with a normal interval at 99.9 %."""
-    mean = total / draws
-    half = 3.2905 * math.sqrt(max(squares / draws - mean**2, 0.0) / max(draws - 1, 1))
+    """Return one row: the promised and the seen rate or mean, its interval at 99.9 %, and the verdict."""
+    from scipy.stats import beta
+
+    mean, events = total / draws, int(total)
+    if claim.is_mean:
+        half = 3.2905 * math.sqrt(max(squares / draws - mean**2, 0.0) / max(draws - 1, 1))
+        low, high, digits = mean - half, mean + half, 3
+    else:
+        low = float(beta.ppf(0.0005, events, draws - events + 1)) if events else 0.0
+        high = float(beta.ppf(0.9995, events + 1, draws - events)) if events < draws else 1.0
+        digits = 5
     first = (entry.name, entry.quantity, entry.guarantee, words(setting), claim.event)
     promised = "" if claim.kind == MEASURED else round(claim.rate, 6)
-    verdict = f"error: {error}" if error else verdict_of(claim, mean - half, mean + half)
-    numbers = (promised, claim.kind, draws, "", round(mean, 3), round(mean - half, 3), round(mean + half, 3))
-    return dict(zip(COLUMNS, (*first, *numbers, verdict), strict=True))
+    numbers = (promised, claim.kind, draws, "" if claim.is_mean else events)
+    rounded = (round(value, digits) for value in (mean, low, high))
+    verdict = f"error: {error}" if error else verdict_of(claim, low, high)
+    return dict(zip(COLUMNS, (*first, *numbers, *rounded, verdict), strict=True))
 
 
 def verdict_of(claim: Claim, low: float, high: float) -> str:
