@@ -259,6 +259,26 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
                 Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),
             )
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn does, which reads the signature of the class at each call.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the parameters of parameters that are estimators too.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        params = {name: getattr(self, name) for name in _parameter_names(type(self))}
+        nested = {name: value for name, value in params.items() if deep and hasattr(value, "get_params")}
+        for name, value in nested.items():
+            if not isinstance(value, type):
+                params |= {f"{name}__{key}": item for key, item in value.get_params().items()}
+        return params
+
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Refuse parameters that are each accepted and cannot be combined.
@@ -447,6 +467,11 @@ def _without_weights(fit: Any) -> Any:
         return fit(self, *args, **kwargs)
 
     return unweighted
+
+
+@functools.cache
+def _parameter_names(cls: type) -> list[str]:
+    return sorted(inspect.signature(cls).parameters)
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

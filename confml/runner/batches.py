@@ -7,7 +7,7 @@ from dataclasses import replace
 from confml.runner.graph import Schedule
 from confml.runner.tasks import Task
 
-SECONDS = 0.1  # of a batch
+SECONDS = 1.0  # of a batch
 MOST = 500  # tasks of a batch
 
 

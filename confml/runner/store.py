@@ -14,7 +14,6 @@ records of one key have the same content but for the times in it. The store does
 records.
 """
 
-import contextlib
 import hashlib
 import io
 import os
@@ -35,7 +34,6 @@ FOLDER = f"{RUN}/batches"
 VERSION = 2  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
-MOST_MERGED = 5_000_000  # bytes of batches that become one
 MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
 
 
@@ -117,27 +115,6 @@ class Store:
                 write_atomically(self._file(name, "npz"), buffer.getvalue())
             write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
 
-    def merge(self) -> None:
-        """Store the records of several batches as one batch, unless they are large.
-
-        The batches are removed when the new one is on disk; other commands then read the new one.
-        """
-        self.refresh()
-        batches = {record.batch for records in self._records.values() for record in records.values()}
-        with guarded(self.folder):
-            paths = (self._file(batch, ending) for batch in batches for ending in ("jsonl", "npz"))
-            files = [path for path in paths if path.is_file()]
-            if len(batches) < 2 or sum(path.stat().st_size for path in files) > MOST_MERGED:
-                return
-            for kind, records in self._records.items():
-                stored = ((key, self.read(kind, key)) for key in records)
-                self._pending += [(kind, key, *record) for key, record in stored if record is not None]
-            self.sync()
-            self.close()
-            for path in files:
-                path.unlink()
-        self._records, self._arrays, self._intact = {}, {}, {}
-
     def refresh(self) -> None:
         """Find the records that are stored since the last call."""
         with guarded(self.folder):
@@ -149,19 +126,9 @@ class Store:
                 )
             except (FileNotFoundError, NotADirectoryError):
                 return
-            for name in self._arrays.keys() - set(names):  # another command has merged batches
-                self._forget(name)
             for name in names:
                 if name not in self._arrays:
-                    with contextlib.suppress(FileNotFoundError):  # merged just now
-                        self._read_lines(name)
-
-    def _forget(self, batch: str) -> None:
-        """Remove a batch and its records from the index."""
-        del self._arrays[batch]
-        self._intact.pop(batch, None)
-        for kind, records in self._records.items():
-            self._records[kind] = {key: record for key, record in records.items() if record.batch != batch}
+                    self._read_lines(name)
 
     def _read_lines(self, batch: str) -> None:
         """Index the intact lines of a batch; a record of a later batch replaces an earlier one."""
@@ -198,26 +165,16 @@ class Store:
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""
-        with guarded(self.folder):
-            try:
-                return self._stored(kind, key)
-            except FileNotFoundError:  # another command has merged batches
-                self.refresh()
-                return self._stored(kind, key)
-
-    def _stored(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         record = self._find(kind, key)
-        if record is None:
+        if record is None or not self._is_intact(record.batch):
             return None
-        with open(self._file(record.batch, "jsonl"), "rb") as file:
-            file.seek(record.start)
-            line = _parsed(file.readline().rstrip(b"\n"))
-        if line is None or (line["kind"], line["key"]) != (kind, key):
-            return None
-        if not self._is_intact(record.batch):
-            self._file(record.batch, "jsonl").stat()  # raises FileNotFoundError if it was merged meanwhile
-            return None
-        return line["document"], self._arrays_of(record, line["arrays"])
+        with guarded(self.folder):
+            with open(self._file(record.batch, "jsonl"), "rb") as file:
+                file.seek(record.start)
+                line = _parsed(file.readline().rstrip(b"\n"))
+            if line is None or (line["kind"], line["key"]) != (kind, key):
+                return None
+            return line["document"], self._arrays_of(record, line["arrays"])
 
     def _find(self, kind: str, key: str) -> Record | None:
         """Return the place of a record; the folder is read again if it is not known."""
@@ -240,11 +197,6 @@ class Store:
             start += array.nbytes + -array.nbytes % ALIGNED
             arrays[name] = array
         return arrays
-
-    def close(self) -> None:
-        """Close the files of arrays."""
-        while self._open:
-            self._open.popitem()[1].close()
 
     def _is_intact(self, batch: str) -> bool:
         """Return whether the arrays of a batch are those that were written; they are read once."""

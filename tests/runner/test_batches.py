@@ -28,7 +28,7 @@ def drain(batches, schedule, seconds):
 def test_short_tasks_come_together_and_the_last_ones_are_shared():
     tasks = [task(number) for number in range(1000)]
     schedule = Schedule(tasks)
-    sizes, names = drain(Batches(schedule, 2), schedule, 0.0011)
+    sizes, names = drain(Batches(schedule, 2), schedule, 0.011)
     assert names == [one.identity for one in tasks]  # in the order of the plan
     assert sizes[0] == 1 and max(sizes) == 90 and sizes[-1] == 1
 
@@ -42,7 +42,7 @@ def test_tasks_with_limits_and_a_run_that_stops_at_failures_have_batches_of_one(
 
 def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known():
     tasks = [task(number, "abc"[number % 3]) for number in range(300)]
-    schedule, seconds = Schedule(tasks), {"a": 0.001, "b": 0.004, "c": 0.0005}
+    schedule, seconds = Schedule(tasks), {"a": 0.01, "b": 0.04, "c": 0.005}
     batches, found = Batches(schedule, 1), []
     while (batch := batches.next()) is not None:
         found.append([one.context.method for one in batch])
@@ -51,7 +51,7 @@ def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known()
             schedule.finish(one, Outcome())
     assert [method for batch in found for method in batch] == list("abc") * 100
     assert [len(batch) for batch in found[:4]] == [1, 1, 1, 54]
-    assert all(sum(seconds[method] for method in batch) <= 0.1 for batch in found)
+    assert all(sum(seconds[method] for method in batch) <= 1.0 for batch in found)
 
 
 def test_tasks_of_a_lost_batch_come_back_alone():
