@@ -13,13 +13,12 @@ LARGE = 10_000_000  # bytes of a file whose reading is announced
 @click.command()
 @click.argument("file", metavar="FILE")
 @table_options
-@click.option("--like", metavar="SOURCE", help="The experiment of a paper: its methods, protocol and noise.")
 @click.option(
     "--out", type=FILE, metavar="CONFIG", help="The config; - prints it.  [default: <name of FILE>.yaml]"
 )
 @click.option("--force", is_flag=True, help="Replace a config that exists.")
 @json_option
-def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
+def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
     """Write a commented config for a table file that runs as it is.
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label. The config is written to the current folder
@@ -29,18 +28,14 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     less than a fifth of the rows, p-values are label-conditional (mondrian), so that each class has its own
     guarantee. Findings that need a decision go to stderr, and into the config as comments.
 
-    --like proedrou, graepel, krzanowski, burg or kubat takes the steps, methods, protocol, levels and
-    figures of this source instead.
-
     \b
     confml init loans.csv --label default
-    confml init loans.csv --label default --like krzanowski --out like.yaml
     confml run loans.yaml
     confml predict loans.yaml new.csv
     """
     from confml._outputs import check_outputs, write_atomically
     from confml.config import make_config
-    from confml.config.suggestion import like_source, suggest
+    from confml.config.suggestion import suggest
     from confml.data.table_files import table_name
     from confml.errors import ConfigError
 
@@ -56,8 +51,6 @@ def init(file: str, like: str | None, out: Path | None, force: bool, as_json: bo
     if Path(file).is_file() and Path(file).stat().st_size > LARGE:
         say(f"reading {file}, {Path(file).stat().st_size / 1e6:.0f} MB")
     draft = suggest(table_spec(file, options), None if out is None else out.parent)
-    if like is not None:
-        draft = like_source(draft, like)
     make_config(draft.config, folder=Path() if out is None else out.parent, where="")
     if as_json:
         report = {

@@ -1,4 +1,4 @@
-"""A commented config for a table file: from an audit of its columns, or as in a paper."""
+"""A commented config for a table file, from an audit of its columns."""
 
 import math
 import os
@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from confml.config.dataset_spec import folder_name
-from confml.config.read import bundled_configs, read_config
-from confml.config.schema import FigureSpec
 from confml.data.audit import audit
 from confml.data.coding import plain_numbers
 from confml.data.csv_table import load_csv, load_tables
@@ -242,51 +240,3 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
 def rows_needed(level: float) -> int:
     """Return the number of rows of a class from which its p-values can be at most ``level``."""
     return math.ceil(round(1 / level, 9)) - 1
-
-
-# ---- as in a paper
-
-SOURCES: Mapping[str, tuple[str, ...]] = {
-    "proedrou": ("papers/tcm-nn/segment",),
-    "graepel": ("papers/transduction/transduction-heart",),
-    "krzanowski": ("papers/bayes-knn/bayes-knn", "papers/bayes-knn/bayes-knn-adaptive"),
-    "burg": ("papers/smartsvm/smartsvm-laptop",),
-    "kubat": ("papers/kubat/square-noise", "papers/kubat/not-separable"),
-}
-# Figures of several data sets or of two features.
-_LEFT_OUT = ("ranks", "decision-boundary")
-# The paper has 10,000 + 70,000 steps.
-_CHAINS = {"chains": 4, "burn_in": 500, "samples": 60, "thin": 5}
-
-
-def like_source(suggestion: Suggestion, source: str) -> Suggestion:
-    """Return the suggestion with the steps, methods, protocol, levels and further keys of a source.
-
-    Columns and questions stay. Label noise is added to training parts only, and the chains of the adaptive
-    model are shortened. Raises ConfigError for an unknown source.
-    """
-    if source not in SOURCES:
-        raise ConfigError(f"unknown source '{source}'", near=(source, SOURCES))
-    configs = [read_config(str(bundled_configs()[name])).values for name in SOURCES[source]]
-    first, reasons = configs[0], dict(suggestion.reasons)
-    reasons |= {key: f"as in {SOURCES[source][0]}" for key in ("steps", "protocol", "levels") if key in first}
-    methods = [dict(method) for config in configs for method in config["methods"]]
-    for method in methods:
-        reasons.pop(method["name"], None)
-        if method.get("model") == "adaptive":
-            reasons[method["label"]] = "4 chains of 500 + 300 steps; the paper has 10,000 + 70,000"
-            method |= _CHAINS
-    config = {key: suggestion.config[key] for key in ("name", "datasets")}
-    for key in ("steps", "methods", "protocol", "levels"):
-        value = methods if key == "methods" else first.get(key) or suggestion.config.get(key)
-        config |= {key: value} if value else {}
-    if "thresholds" in first:
-        config["thresholds"] = first["thresholds"]
-    listed = first.get("figures", ())
-    figures = [figure for figure in listed if FigureSpec.model_validate(figure).name not in _LEFT_OUT]
-    if figures:
-        config["figures"] = figures
-    if "noise" in first:
-        config["noise"] = {**first["noise"], "on": "train"}
-        reasons["noise"] = "on training parts: labels of test rows stay as they are"
-    return replace(suggestion, config={**config, "seed": 1}, reasons=reasons)

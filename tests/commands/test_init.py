@@ -14,7 +14,7 @@ from sklearn import datasets
 import confml
 from confml.commands.init import init
 from confml.config import load_config
-from confml.config.suggestion import LEVELS, SOURCES, rows_needed
+from confml.config.suggestion import LEVELS, rows_needed
 from confml.data import load
 from confml.data.coding import plain_numbers
 from confml.data.frame_table import frame_table
@@ -145,25 +145,6 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     config = load_config("config.yaml")
     assert config.datasets[0].encoding == "cp1252" and config.datasets[0].label == "true"
     assert load(config.datasets[0].as_dict()).table_attributes == ("no", "a: b", "größe, #1", "1")
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_the_experiment_of_a_source_on_another_file(here, source):
-    """Methods with their parameters, and the protocol; noise is on training parts. It runs to its report."""
-    frame = datasets.load_iris(as_frame=True).frame[::3]
-    frame.to_csv(here / "irises.csv", index=False)
-    run("irises.csv", "--label", "target", "--like", source, "--out", "irises.yaml")
-    config, paper = load_config("irises.yaml"), load_config(SOURCES[source][0])
-    assert config.datasets[0].as_dict()["csv"].endswith("irises.csv") and len(config.datasets) == 1
-    assert config.methods[: len(paper.methods)] == paper.methods
-    assert (config.protocol, config.thresholds) == (paper.protocol, paper.thresholds)
-    assert config.noise is None or (config.noise.on == "train" and config.noise.labels == paper.noise.labels)
-    fewer = ["protocol.inner-folds=2", "methods.5.tune.kappa=[0.5]", "methods.5.tune.p=[1.5]"]
-    chosen = ["protocol.repeats=1", *(fewer if source == "burg" else [])]
-    finished = confml.run("irises.yaml", out="results", overrides=chosen, engine="serial")
-    errors = finished.summary.query("metric == 'error'")
-    assert set(errors["method"]) >= {method.name for method in config.methods}
-    assert finished.failures.empty and (here / "results" / "report.html").is_file()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
