@@ -44,7 +44,6 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its fits fail."
 )
 @click.option("--memory", metavar="SIZE", help="Memory limit of a task, such as 500MB or 4GB; its fits fail.")
-@click.option("--fail-fast", is_flag=True, help="Stop at the first fit that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
 @click.option(
     "--dry-run", is_flag=True, help="Show the number of fits done, failed and left, without computing."
@@ -125,9 +124,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'tables' / 'failures.csv'}")
     if state.left:
         noun = "fit was" if len(state.left) == 1 else "fits were"
-        stopped = execution.fail_fast and state.failed
-        why = "--fail-fast stopped the run" if stopped else "their tasks ended without a result"
-        say(f"confml: {len(state.left)} {noun} not computed, as {why}; run the same command again to go on")
+        say(f"confml: {len(state.left)} {noun} not computed; run the same command again to go on")
     return 1 if state.failed or state.left else 0
 
 

@@ -17,16 +17,15 @@ class Batches:
     A batch has as many tasks as take about `SECONDS`, by the mean time of the finished tasks of the same
     method and kind, and at most an equal share of the ready tasks for each worker. The tasks are in the order
     of the plan, so that those of one split are together. The first task of a method and kind is alone, and so
-    are tasks with limits and those whose batch was lost with its worker. most: largest number of tasks of a
-    batch.
+    are tasks with limits and those whose batch was lost with its worker.
 
     threaded: whether the workers are on one machine, so that tasks may use the processors of idle workers.
     With fewer tasks ready than workers idle, each task has an equal share of these as its number of threads.
     A task with a memory limit has one thread.
     """
 
-    def __init__(self, schedule: Schedule, workers: int, most: int = MOST, threaded: bool = False):
-        self._schedule, self._workers, self._most = schedule, workers, most
+    def __init__(self, schedule: Schedule, workers: int, threaded: bool = False):
+        self._schedule, self._workers = schedule, workers
         self._threaded, self._used = threaded, 0
         self._seconds: dict[tuple[str, str], float] = {}  # mean of one task, later ones weigh more
         self._alone: set[str] = set()
@@ -38,7 +37,7 @@ class Batches:
             return None
         batch, left = [first], SECONDS - self._mean(first)
         share = -(-self._schedule.ready // (2 * self._workers))
-        while len(batch) < min(share, self._most) and (task := self._schedule.next_task()) is not None:
+        while len(batch) < min(share, MOST) and (task := self._schedule.next_task()) is not None:
             left -= self._mean(task)
             if left < 0:
                 self._schedule.put_back(task)

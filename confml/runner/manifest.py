@@ -119,25 +119,18 @@ def read_manifest(folder: Path | str) -> dict:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        reason, remedy = "no run is in this folder", "name a folder that confml run has written"
-        if Path(folder, "manifest.json").is_file():
-            reason, remedy = "an older version of confml wrote this run", "run its config again"
-        raise ConfmlError(reason, where=str(folder), hint=remedy) from None
+        hint = "name a folder that confml run has written"
+        raise ConfmlError("no run is in this folder", where=str(folder), hint=hint) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
     try:
         manifest = from_json(content)
         _check_manifest(manifest)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, ConfmlError):
-            message, hint = error.message, error.hint
-        else:
-            message, hint = f"it is not JSON: {error}", None
-        raise ConfmlError(
-            f"the manifest is damaged: {printable(message, 300)}",
-            where=str(path),
-            hint=hint or "run the config again: finished fits are kept",
-        ) from None
+        reason = error.message if isinstance(error, ConfmlError) else f"it is not JSON: {error}"
+        message = f"the manifest is damaged: {printable(reason, 300)}"
+        hint = "run the config again: finished fits are kept"
+        raise ConfmlError(message, where=str(path), hint=hint) from None
     return manifest
 
 
@@ -151,12 +144,6 @@ def stored_manifest(folder: Path) -> dict | None:
 
 def _check_manifest(manifest: Any) -> None:
     """Raise ConfmlError for a document that does not have the form that `new_manifest` writes."""
-    stored = manifest.get("format") if isinstance(manifest, dict) else FORMAT
-    if isinstance(stored, int) and stored != FORMAT:
-        raise ConfmlError(
-            f"format {stored} is not known to this version of confml (it knows {FORMAT})",
-            hint="run the config again, or read it with the version of confml that wrote it",
-        )
     try:
         checked = ManifestModel.model_validate(manifest)
     except ValidationError as error:
@@ -230,7 +217,7 @@ class ProvenanceModel(_Model, extra="allow"):
 class ManifestModel(_Model, extra="allow"):
     """Form of the manifest."""
 
-    format: int
+    format: Literal[2]
     name: str
     started: str
     finished: str | None
@@ -267,8 +254,6 @@ def check_folder(folder: Path, config: Config) -> None:
         if foreign:
             message = f"the folder holds files that confml did not write ({printable(foreign[0], 80)}"
             message += f" and {len(foreign) - 1} more)" if len(foreign) > 1 else ")"
-            if {"manifest.json", "batches"} <= names:
-                message = "an older version of confml wrote the run in this folder"
             raise ConfmlError(message, where=str(folder), hint=hint)
         return
     try:

@@ -17,7 +17,7 @@ from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
 from confml.methods.wrappers import WRAPPERS
-from confml.runner.batches import MOST, Batches
+from confml.runner.batches import Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
@@ -53,8 +53,8 @@ _SECONDS_TO_END = 10.0  # of the background call, after the run
 class Execution:
     """Settings of the computation of the cells of a run.
 
-    jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, fail_fast, force: as the options
-    of ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
+    jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, force: as the options of
+    ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
     config. forkserver: whether worker processes start from a fork server, faster than as new interpreters. It
     imports the main script of this process, so that it is only for the process of a command.
     """
@@ -65,7 +65,6 @@ class Execution:
     retry_failed: bool = False
     shard: tuple[int, int] | None = None
     limits: Limits = NO_LIMITS
-    fail_fast: bool = False
     force: bool = False
     forkserver: bool = False
 
@@ -210,8 +209,7 @@ def _compute(
             engine.workers,
         )
         schedule = Schedule(tasks)
-        most = 1 if execution.fail_fast else MOST
-        batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
+        batches = Batches(schedule, engine.workers, threaded=engine.shares_processors)
 
         def next_batch() -> tuple[Task, ...] | None:
             batch = batches.next()
@@ -220,7 +218,7 @@ def _compute(
             return batch
 
         warned: dict[str, list[tuple[str, Task]]] = {}  # by the text without its numbers
-        failures, left = 0, len(tasks)
+        left = len(tasks)
         cells = {cell.key: cell for cell in plan.cells}
         with progress.of(len(tasks), len(state.left)):
             results = engine.run(next_batch, run_tasks, lambda batch: batch[0].context.limits)
@@ -234,14 +232,11 @@ def _compute(
                     for task, outcome in _outcomes(batch, result, batches):
                         for text in outcome.warned:
                             warned.setdefault(NUMBER.sub("", text), []).append((text, task))
-                        failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
+                        _store_failures(schedule.finish(task, outcome), cells, store, progress)
                         done.update(outcome.done)
                         progress.advance(left - len(schedule), len(outcome.done))
                         left = len(schedule)
                     store.sync()
-                    if execution.fail_fast and failures:
-                        say("stopped at the first failure (--fail-fast)")
-                        break
             if left > len(schedule):  # tasks whose cells had failed
                 progress.advance(left - len(schedule), 0)
         progress.print_counts()
@@ -300,11 +295,10 @@ def _outcomes(batch: Sequence[Task], result: Any, batches: Batches) -> Iterator[
 
 def _store_failures(
     failures: Sequence[Failure], cells: Mapping[str, Cell], store: Store, progress: Progress
-) -> int:
-    """Store and print new failures and return their number."""
+) -> None:
+    """Store and print new failures."""
     for failure in failures:
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
         store.write("failures", failure.key, document)
         progress.failed(cell, failure.error, failure.traceback)
-    return len(failures)

@@ -33,11 +33,9 @@ def test_short_tasks_come_together_and_the_last_ones_are_shared():
     assert sizes[0] == 1 and max(sizes) == 90 and sizes[-1] == 1
 
 
-def test_tasks_with_limits_and_a_run_that_stops_at_failures_have_batches_of_one():
+def test_tasks_with_limits_have_batches_of_one():
     schedule = Schedule([task(number, limits=Limits(timeout=3)) for number in range(20)])
     assert drain(Batches(schedule, 1), schedule, 0.0001)[0] == [1] * 20
-    schedule = Schedule([task(number) for number in range(20)])
-    assert drain(Batches(schedule, 1, most=1), schedule, 0.0001)[0] == [1] * 20
 
 
 def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known():

@@ -135,16 +135,6 @@ def test_a_formula_stays_text_in_a_spreadsheet(ran):
     assert "'=HYPERLINK: click" in (ran[0] / "out" / "tables/failures.csv").read_text(encoding="utf-8")
 
 
-def test_fail_fast(tmp_path, environment):
-    arguments = command(tmp_path, kinds(["exit", "none", "chdir"]), options=("--jobs", "1", "--fail-fast"))
-    arguments.remove("--quiet")
-    done = confml(tmp_path, environment, *arguments)
-    assert done.returncode == 1 and "stopped at the first failure (--fail-fast)" in done.stderr
-    assert "2 fits were not computed, as --fail-fast stopped the run" in done.stderr
-    left = json.loads(confml(tmp_path, environment, "status", "out", "--json").stdout)["left"]
-    assert left == 2
-
-
 def test_limits_need_worker_processes(tmp_path, environment):
     arguments = command(tmp_path, kinds(["none"]), options=("--engine", "serial", "--timeout", "5s"))
     done = confml(tmp_path, environment, *arguments)

@@ -97,16 +97,6 @@ def test_a_folder_with_other_files_is_not_used(tmp_path):
     assert done.code == 2 and (tmp_path / "mine" / ".run/manifest.json").read_text() == ""
 
 
-def test_a_run_of_an_older_version_is_refused(whole, tmp_path):
-    shutil.copytree(whole / ".run", tmp_path / "run")
-    for command in ("status", "report"):
-        done = invoke(command, tmp_path / "run")
-        assert done.code == 2 and "an older version of confml wrote this run" in done.text
-        assert "run its config again" in done.text
-    done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
-    assert done.code == 2 and "an older version of confml wrote the run in this folder" in done.text
-
-
 def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     (tmp_path / "run" / ".run/manifest.json").write_text("{")
