@@ -1,17 +1,14 @@
 """Checks of the results of methods: shapes, scores, labels and metrics."""
 
-import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from confml._json import to_json
 from confml.errors import ConfmlError, printable
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
-from confml.methods.details import FitDetails
 
 # Kinds with scores in [0, 1], and kinds with scores that sum to 1 in each row.
 UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "exceedance")
@@ -42,10 +39,6 @@ def check_views(views: Any, method: str, rows: int, classes: np.ndarray) -> View
             raise _invalid(method, f"view {name!r} must be a Prediction, got {type(view).__name__}")
         _check_view(method, name, view, rows, labels_of_data)
     views.fit_metrics = _checked_metrics(method, views.fit_metrics)
-    _check_details(method, views.fit_details)
-    for seconds in ("fit_seconds", "predict_seconds", "prepare_seconds"):
-        if not _is_finite(getattr(views, seconds)):
-            raise _invalid(method, f"{seconds} must be a finite number, got {getattr(views, seconds)!r}")
     return views
 
 
@@ -103,23 +96,10 @@ def _checked_metrics(method: str, metrics: Any) -> dict[str, float]:
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in metrics.items()}
 
 
-def _check_details(method: str, details: Any) -> None:
-    if not isinstance(details, FitDetails):
-        raise _invalid(method, f"fit_details_ must be FitDetails, got {type(details).__name__}")
-    try:
-        to_json(details.to_dict())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
-
-
 def check_points(method: str, results: int, points: int) -> None:
     """Raise `InvalidResult` unless a path gave one result for each point of its grid."""
     if results != points:
         raise _invalid(method, f"evaluate_path gave {results} results for {points} points of its grid")
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(float(value))
 
 
 def _invalid(method: str, message: str) -> InvalidResult:

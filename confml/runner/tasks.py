@@ -5,15 +5,13 @@ A task is a small specification. The worker loads the data and writes the result
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import errno
 import functools
-import os
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -173,17 +171,11 @@ def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
 def run_task(task: Task) -> Outcome:
     """Execute a task and return its outcome; errors become failures of its cells.
 
-    An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
-    restored after the task.
+    An error of the environment, such as a full disk, becomes the fault of the outcome.
     """
     permission = permission_in_force(task.context.permission)
     method_threads = threads(max(task.threads, thread_count()))  # an engine may have set more
-    with (
-        permission,
-        method_threads,
-        _same_folder(),
-        warnings.catch_warnings(record=True) as caught,
-    ):
+    with permission, method_threads, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # of earlier work, collected during a task
         try:
@@ -198,32 +190,6 @@ def run_task(task: Task) -> Outcome:
     # Only the first line: the others advise on how to call the library.
     texts = {f"{item.category.__name__}: {text_of(item.message).partition(chr(10))[0]}" for item in caught}
     return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
-
-
-@contextlib.contextmanager
-def _same_folder() -> Iterator[None]:
-    """Restore the working folder on exit."""
-    try:
-        before = os.getcwd()
-    except OSError:  # it was removed
-        before = None
-    try:
-        yield
-    finally:
-        if before is not None:
-            with contextlib.suppress(OSError):
-                os.chdir(before)
-
-
-@contextlib.contextmanager
-def _one_process() -> Iterator[None]:
-    """End a copy of this process that a method made by a fork and did not end."""
-    process = os.getpid()
-    try:
-        yield
-    finally:
-        if os.getpid() != process:
-            os._exit(0)
 
 
 def _run_path(task: Task) -> Outcome:
@@ -279,8 +245,7 @@ def _run_prepare(task: Task) -> Outcome:
     """Compute the state of an outer training set that the other tasks of its cells share."""
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
-    with _one_process():
-        state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
+    state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     Workspace(task.context.work_folder).put_state(task.identity, state or {})
     return Outcome()
 
@@ -306,18 +271,17 @@ def _evaluate(task: Task, split_data: SplitData, points, rng, state=None) -> lis
     outcomes: list[Views | BaseException] = []
     method = split_data.method(coded[0])
     try:
-        with _one_process():
-            X, y, X_test = split_data.X, split_data.y, split_data.X_test
-            if task.context.split.kind == "online":
-                path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
-            else:
-                path = method.evaluate_path(X, y, X_test, coded, rng, state)
-            for _, views in path:
-                check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
-                views = check_views(views, task.context.method, X_test.shape[0], classes)
-                views.fit_metrics.update(split_data.step_metrics)
-                outcomes.append(views)
-            check_points(task.context.method, len(outcomes), len(points))
+        X, y, X_test = split_data.X, split_data.y, split_data.X_test
+        if task.context.split.kind == "online":
+            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
+        else:
+            path = method.evaluate_path(X, y, X_test, coded, rng, state)
+        for _, views in path:
+            check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
+            views = check_views(views, task.context.method, X_test.shape[0], classes)
+            views.fit_metrics.update(split_data.step_metrics)
+            outcomes.append(views)
+        check_points(task.context.method, len(outcomes), len(points))
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -56,12 +56,6 @@ class Hostile(Method):
     def do_keyboard_interrupt(self):
         raise KeyboardInterrupt
 
-    def do_chdir(self):
-        os.chdir("/")
-
-    def do_fork(self):
-        os.fork()
-
     def do_print(self):
         import ctypes
         print("by Python")

@@ -42,6 +42,7 @@ REASONS = {
     "masked": "must be numbers, and some are masked",
     "no-text": "<NoText whose text raises RuntimeError>",
     "formula": "=HYPERLINK: click",
+    "details": "TypeError: Object of type set is not JSON serializable",
     "nan": "must be finite: 1 of 20 rows are not (nan in row 3)",
     "objects": "must hold numbers or text",
 }
@@ -50,7 +51,7 @@ LIMITED = {
     "hang-in-c": "took longer than its limit of 1 s and was stopped",
     "memory": "needs more memory than its limit of 300 MB",
 }
-HARMLESS = ("none", "chdir", "fork", "print", "thread")
+HARMLESS = ("none", "print", "thread")
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_limits_need_worker_processes(tmp_path, environment):
 
 
 def test_serial_on_request_survives_exits(tmp_path, environment):
-    """It has no isolation, but sys.exit and a changed folder are the method's own affair there too."""
+    """It has no isolation, but sys.exit is the method's own affair there too."""
     options = ("--engine", "serial")
     failing = {"exit", "generator-exit", "leave"}
     arguments = command(tmp_path, kinds([*sorted(failing), *HARMLESS]), options=(*options, "--json"))
