@@ -8,11 +8,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 CONFML := $(VENV)/bin/confml
 JOBS   ?=
-# Targets that run configs take JOBS, ENGINE=joblib, serial or dask (with SCHEDULER=address), and SHARD=1/4, or auto
+# Targets that run configs take JOBS, ENGINE=joblib, serial or the address of a dask cluster, and SHARD=1/4, or auto
 # in a job array: one part of each run, without the tables and figures of several runs. Run the target without SHARD
 # when all parts are done.
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
-  $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(SHARD),--shard $(SHARD))
+  $(if $(SHARD),--shard $(SHARD))
 # Compiles kernels, so that processes of the tests do not compile the same ones.
 WARM   := $(CONFML) doctor --warm >/dev/null
 # Without files of bytecode each new interpreter compiles all of confml.

@@ -29,7 +29,6 @@ def run(
     overrides: Mapping[str, Any] | Sequence[str] = (),
     jobs: int | None = None,
     engine: str | None = None,
-    scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
     allow_import: Sequence[str] | str = (),
@@ -50,10 +49,8 @@ def run(
         As ``--set``: a mapping from dotted keys to values, or ``KEY=VALUE`` texts.
     jobs : int, optional
         Number of worker processes; all cores by default.
-    engine : {"joblib", "serial", "dask"}, optional
-        What executes the tasks; joblib by default.
-    scheduler : str, optional
-        Address of a dask scheduler.
+    engine : str, default="joblib"
+        What executes the tasks: "joblib", "serial", or the address or scheduler file of a dask cluster.
     retry_failed : bool, default=False
         Compute cells that failed before again.
     shard : tuple of int, optional
@@ -85,7 +82,7 @@ def run(
     """
     settings = load_settings(config, overrides).with_baseline()
     folder = Path("results") / settings.name if out is None else Path(out)
-    execution = Execution(jobs or cpu_count(), engine, scheduler, retry_failed, shard)
+    execution = Execution(jobs or cpu_count(), engine, retry_failed, shard)
     compute(settings, folder, execution, say=say)
     finished = Run(folder)
     write_report(finished._results, folder)

@@ -20,10 +20,10 @@ def commands(target, *variables):
 
 @pytest.mark.parametrize("target", ["run", "gallery"])
 def test_runs_take_shard_engine_and_jobs(target):
-    given = ("SHARD=2/4", "ENGINE=dask", "SCHEDULER=tcp://host:1", "JOBS=3")
+    given = ("SHARD=2/4", "ENGINE=tcp://host:1", "JOBS=3")
     text = commands(target, *given).replace("\\\n", " ")
     runs = re.findall(r"confml run(?: +[^;]*)", text)
-    options = ["--jobs 3", "--engine dask", "--scheduler tcp://host:1", "--shard 2/4"]
+    options = ["--jobs 3", "--engine tcp://host:1", "--shard 2/4"]
     assert runs and all(option in run for run in runs for option in options)
     assert "confml compare" not in text
     assert "--shard" not in commands(target) and "--engine" not in commands(target)

@@ -16,7 +16,7 @@
 # 8. If the scheduler ends, the run stops with an error; the same command continues it.
 # 9. On Linux each nanny imports the modules of tasks once and forks its workers, which import nothing.
 #    Processes sample no profiles, and look for a blocked event loop every 0.2 s instead of 0.02 s.
-# 10. For a scheduler that runs already: confml run CONFIG --scheduler tcp://host:8786
+# 10. For a scheduler that runs already: confml run CONFIG --engine tcp://host:8786
 #     configs/cluster/dask_jobs.py starts workers as jobs of SLURM, PBS, SGE or LSF, as many as are useful.
 set -eu
 workers=$1
@@ -45,4 +45,4 @@ while [ ! -s "$file" ]; do
   kill -0 "$scheduler" 2>/dev/null || { echo "the scheduler ended; see dask-scheduler.log" >&2; exit 1; }
   sleep 0.2
 done
-confml run --engine dask --scheduler "$file" "$@" # the traps end scheduler and workers
+confml run --engine "$file" "$@" # the traps end scheduler and workers

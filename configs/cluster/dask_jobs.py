@@ -35,7 +35,7 @@ def main() -> None:
     limits = {"memory": options.memory, "walltime": options.walltime}
     with kind(cores=1, processes=1, scheduler_options={"dashboard_address": None}, **limits) as cluster:
         cluster.adapt(minimum=1, maximum=options.jobs)
-        run = confml.run(options.config, out=options.out, scheduler=cluster.scheduler_address, say=print)
+        run = confml.run(options.config, out=options.out, engine=cluster.scheduler_address, say=print)
     print(f"{run.folder}: {len(run.failures)} cells failed")
 
 

@@ -29,11 +29,10 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
     "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
 )
 @click.option(
-    "--engine", type=click.Choice(["joblib", "serial", "dask"]),
+    "--engine", metavar="NAME|ADDRESS|FILE",
     help="Where tasks run: worker processes (joblib), this process (serial: a crash of a method ends the "
-    "run) or a cluster (dask).  [default: joblib]",
+    "run), or a dask cluster by its address or scheduler file (needs confml[dask]).  [default: joblib]",
 )  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute failed fits again.")
 @click.option(
     "--shard", metavar="I/N|auto",

@@ -27,7 +27,6 @@ from confml.runner.environment import EnvironmentFault
 from confml.runner.limits import NO_LIMITS, Limits, show_bytes
 from confml.runner.worker import begin_worker, call, import_modules, stdout_on_stderr
 
-ENGINES = ("joblib", "serial", "dask")
 FIRST_MODULES = ("confml.runner.preload", "confml.runner.engines")  # of the fork server
 WINDOW = 2  # items per dask worker that are submitted at a time
 _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
@@ -58,7 +57,7 @@ Results = Generator[tuple[Any, Any], None, None]
 class Engine(ABC):
     """Runs functions on ``workers`` workers.
 
-    name: the value of ``--engine``. window: number of items that are submitted at a time. has_limits: whether
+    name: joblib, serial or dask. window: number of items that are submitted at a time. has_limits: whether
     it can stop an item that exceeds its `Limits`. shares_processors: whether an item may use the processors
     of idle workers.
     """
@@ -321,7 +320,7 @@ class DaskEngine(Engine):
             from distributed import Client
         except ImportError:
             raise ConfmlError(
-                "--scheduler needs the package distributed", hint="pip install 'confml[dask]'"
+                "a dask cluster needs the package distributed", hint="pip install 'confml[dask]'"
             ) from None
         where = {"scheduler_file" if Path(scheduler).is_file() else "address": scheduler}
         try:
@@ -385,23 +384,18 @@ class DaskEngine(Engine):
         log.setLevel(level)
 
 
-def make_engine(
-    name: str | None, jobs: int, scheduler: str | None = None, forkserver: bool = False
-) -> Engine:
-    """Return the engine of a run: worker processes of joblib by default, dask with a scheduler.
+def make_engine(name: str | None, jobs: int, forkserver: bool = False) -> Engine:
+    """Return the engine of a run; raise ConfmlError for wrong values.
 
-    Raises ConfmlError for wrong values. scheduler: the address, or the scheduler file, of a dask cluster.
-    forkserver: as in `JoblibEngine`; ignored where the standard library has no fork server that is safe.
+    name: joblib (default), serial, or the address or scheduler file of a dask cluster. forkserver: as in
+    `JoblibEngine`; ignored where the standard library has no fork server that is safe.
     """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    name = name or ("dask" if scheduler else "joblib")
-    if name not in ENGINES:
-        raise ConfmlError(f"unknown engine '{name}'", hint="there are joblib, serial and dask")
-    if (name == "dask") != (scheduler is not None):
-        raise ConfmlError("engine dask needs --scheduler, and --scheduler needs engine dask")
     if name == "serial":
         return SerialEngine()
-    if scheduler is not None:
-        return DaskEngine(scheduler)
-    return JoblibEngine(jobs, forkserver and sys.platform == "linux")
+    if name in (None, "joblib"):
+        return JoblibEngine(jobs, forkserver and sys.platform == "linux")
+    if ":" in name or Path(name).is_file():
+        return DaskEngine(name)
+    raise ConfmlError(f"unknown engine '{name}'", hint="write joblib, serial, or the address of a cluster")

@@ -53,15 +53,14 @@ _SECONDS_TO_END = 10.0  # of the background call, after the run
 class Execution:
     """Settings of the computation of the cells of a run.
 
-    jobs: number of tasks at a time. engine, scheduler, retry_failed, shard, force: as the options of
-    ``confml run``; shard is a tuple (part, parts). limits: of the tasks whose method has none in the
-    config. forkserver: whether worker processes start from a fork server, faster than as new interpreters. It
-    imports the main script of this process, so that it is only for the process of a command.
+    jobs: number of tasks at a time. engine, retry_failed, shard, force: as the options of ``confml run``; shard
+    is a tuple (part, parts). limits: of the tasks whose method has none in the config. forkserver: whether
+    worker processes start from a fork server, faster than as new interpreters. It imports the main script of
+    this process, so that it is only for the process of a command.
     """
 
     jobs: int
     engine: str | None = None
-    scheduler: str | None = None
     retry_failed: bool = False
     shard: tuple[int, int] | None = None
     limits: Limits = NO_LIMITS
@@ -93,7 +92,7 @@ def run(
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started, warn = time.monotonic(), warn or say
-    engine = make_engine(execution.engine, execution.jobs, execution.scheduler, execution.forkserver)
+    engine = make_engine(execution.engine, execution.jobs, execution.forkserver)
     check_limits(config, execution.limits, engine)
     store = Store(Path(out).absolute())  # a method may change the working folder
     if not execution.force:

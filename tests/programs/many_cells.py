@@ -132,7 +132,7 @@ class Study:
         try:
             while not file.exists():
                 time.sleep(0.2)
-            run = self._run("dask", "--engine", "dask", "--scheduler", str(file))
+            run = self._run("dask", "--engine", str(file))
             while True:
                 try:
                     run.wait(self.rng.uniform(0.5, 1.5) * DASK_KILL_SECONDS)

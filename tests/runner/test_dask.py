@@ -165,7 +165,7 @@ def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_o
     (tmp_path / "dask.yaml").write_text(CONFIG)
     config = load_config(tmp_path / "dask.yaml")
     killer = KillOnce(cluster)
-    state = run_config(config, tmp_path / "dask-run", Execution(1, scheduler=cluster), progress=killer)
+    state = run_config(config, tmp_path / "dask-run", Execution(1, cluster), progress=killer)
     assert killer._killed and not state.failed and not state.left
     with distributed.Client(scheduler_file=cluster, set_as_default=False) as client:
         modules = client.run_on_scheduler(lambda: {*sys.modules})
