@@ -6,16 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml._seeds import stable_hash
 from confml.data.dataset import DataSet
 from confml.runner.store import Store
-
-if TYPE_CHECKING:  # worker processes do without pydantic
-    pass
 
 KIND = "rows"
 

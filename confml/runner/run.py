@@ -53,7 +53,7 @@ _SECONDS_TO_END = 10.0  # of the background call, after the run
 class Execution:
     """Settings of the computation of the cells of a run.
 
-    jobs: number of tasks at a time. engine, retry_failed, shard, force: as the options of ``confml run``; shard
+    jobs: number of tasks at a time. engine, retry_failed, shard, force: as options of ``confml run``; shard
     is a tuple (part, parts). limits: of the tasks whose method has none in the config. forkserver: whether
     worker processes start from a fork server, faster than as new interpreters. It imports the main script of
     this process, so that it is only for the process of a command.

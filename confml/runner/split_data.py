@@ -1,7 +1,7 @@
 """`SplitData`: training and test examples of one outer split or inner fold, after noise and steps."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -13,7 +13,7 @@ from confml.data.dataset import DataSet
 from confml.data.memory import dense, is_sparse
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfigError, ConfmlError
-from confml.methods.base import Method, takes_sparse
+from confml.methods.base import Method, Views, takes_sparse
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrapper_method import WrapperMethod
@@ -100,6 +100,17 @@ class SplitData:
             nominal = self._columns(self._raw["X"].shape[1])
             method.in_run(steps=_StepsPerPart(self.context.steps, nominal, self._generator("steps")))
         return method
+
+    def evaluate(
+        self, points: Sequence[Mapping[str, Any]], rng: np.random.Generator | None, state: Any = None
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """Return the path of the method on `with_nominal_columns` points, or its predictions one by one under
+        protocol online."""
+        method: Any = self.method(points[0])
+        if self.context.split.kind == "online":
+            data = self.X, self.y, self.X_test, self.y_test, self.data.classes
+            return method.evaluate_online(*data, points, rng)
+        return method.evaluate_path(self.X, self.y, self.X_test, points, rng, state)
 
     def with_nominal_columns(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the points of a grid, each with the columns of ``X`` that hold codes as ``nominal``."""

@@ -269,16 +269,10 @@ def _evaluate(task: Task, split_data: SplitData, points, rng, state=None) -> lis
     coded = split_data.with_nominal_columns(points)
     classes = split_data.data.classes
     outcomes: list[Views | BaseException] = []
-    method = split_data.method(coded[0])
     try:
-        X, y, X_test = split_data.X, split_data.y, split_data.X_test
-        if task.context.split.kind == "online":
-            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
-        else:
-            path = method.evaluate_path(X, y, X_test, coded, rng, state)
-        for _, views in path:
+        for _, views in split_data.evaluate(coded, rng, state):
             check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
-            views = check_views(views, task.context.method, X_test.shape[0], classes)
+            views = check_views(views, task.context.method, len(split_data.y_test), classes)
             views.fit_metrics.update(split_data.step_metrics)
             outcomes.append(views)
         check_points(task.context.method, len(outcomes), len(points))

@@ -88,13 +88,7 @@ def _fit(context: TaskContext, data: DataSet, rows: np.ndarray, point: Mapping[s
     online = context.split.kind == "online"
     train, test = (rows[:2], rows[2:]) if online else (rows, rows[:2])
     parts = SplitData(context, data, train, test, grid=[point])
-    points, rng = parts.with_nominal_columns([point]), np.random.default_rng(0)
-    method = parts.method(points[0])
-    if online:
-        path = method.evaluate_online(parts.X, parts.y, parts.X_test, parts.y_test, data.classes, points, rng)
-    else:
-        path = method.evaluate_path(parts.X, parts.y, parts.X_test, points, rng, None)
-    for _ in path:
+    for _ in parts.evaluate(parts.with_nominal_columns([point]), np.random.default_rng(0)):
         pass
 
 
