@@ -1,10 +1,8 @@
 """`ProbabilityTable`: class probabilities that another program computed, joined to the rows of a data set."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -60,16 +58,6 @@ class ProbabilityTable:
                 where=str(self.path),
                 hint="add a line for each of them",
             )
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the probabilities and of the rows that they belong to."""
-        digest = hashlib.sha256(repr(self.classes.tolist()).encode())
-        digest.update(np.ascontiguousarray(self.probabilities, dtype="<f8").data)
-        for key, positions in sorted(self.places.items(), key=repr):
-            digest.update(repr(key).encode())
-            digest.update(np.ascontiguousarray(positions, dtype="<i8").data)
-        return digest.hexdigest()
 
 
 def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = False) -> ProbabilityTable:

@@ -25,12 +25,11 @@ KEY = "probabilities"
 class ExternalFile:
     """A file with probabilities.
 
-    name: without its folder, as reports show it. digest: of its probabilities. sha256: of its bytes.
+    name: without its folder, as reports show it. sha256: of its bytes.
     """
 
     name: str
     path: str
-    digest: str
     sha256: str
 
 
@@ -69,16 +68,16 @@ def open_table(
     file = next((candidate for candidate in files if candidate.name == Path(name).name), None)
     if file is None:
         raise ConfmlError("external predicts the rows of a data set in a run", hint="use confml run")
-    table = _read(file, data, fixed_split)
-    if table.digest != file.digest:
-        raise DataError("the file has changed since the run began", where=file.path, hint="run it again")
-    return table
+    return _read(file, data, fixed_split)
 
 
 @functools.lru_cache(maxsize=4)
 def _read(file: ExternalFile, data: DataSet, fixed_split: bool) -> ProbabilityTable:
+    from confml.data.files import sha256_of
     from confml.data.probability_table import read_probabilities
 
+    if sha256_of(Path(file.path)) != file.sha256:
+        raise DataError("the file has changed since the run began", where=file.path, hint="run it again")
     return read_probabilities(file.path, data, fixed_split)
 
 
@@ -98,7 +97,7 @@ def _checked(
         if entry.conformal:
             part = f"training rows of '{data.name}', split {split.name}, which conformal calibrates on,"
             table.check_rows(train, *where, part)
-    return ExternalFile(Path(path).name, str(path), table.digest, sha256_of(Path(path)))
+    return ExternalFile(Path(path).name, str(path), sha256_of(Path(path)))
 
 
 def _check_splits(config: Config, table: ProbabilityTable) -> None:

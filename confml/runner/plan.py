@@ -230,5 +230,5 @@ def _shared_by_splits(
     if config.costs is not None and entry.calibrating == KEY:
         shared["decides"] = True
     if files:
-        shared["files"] = {file.name: file.digest for file in files}
+        shared["files"] = {file.name: file.sha256 for file in files}
     return shared, [shown_params(entry, point) for point in points], files
