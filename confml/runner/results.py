@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from confml._json import from_json, to_json
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
@@ -44,7 +43,7 @@ class CellResult:
 
     def write(self, store: Store) -> None:
         """Write the cell into the store."""
-        arrays = views_to_arrays(self.views)
+        about, arrays = views_to_arrays(self.views)
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
             "cell": self.cell.as_dict(),
@@ -52,6 +51,7 @@ class CellResult:
             "train_class_counts": [[_plain(label), int(n)] for label, n in self.train_class_counts.items()],
             "tuning": self.tuning,
             "dropped_attributes": list(self.dropped_attributes),
+            "views": about,
         }
         store.write("cells", self.cell.key, document, arrays)
 
@@ -66,7 +66,7 @@ class CellResult:
             cell=cell,
             truth=arrays["truth"],
             rows=arrays["rows"],
-            views=views_from_arrays(arrays),
+            views=views_from_arrays(document["views"], arrays),
             tuning=document["tuning"],
             train_rows=document["train_rows"],
             train_class_counts={label: n for label, n in document["train_class_counts"]},
@@ -75,8 +75,8 @@ class CellResult:
         )
 
 
-def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
-    """Return views as named arrays without pickles; `views_from_arrays` is the inverse."""
+def views_to_arrays(views: Views) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return views as plain data and named arrays; `views_from_arrays` is the inverse."""
     about: dict[str, Any] = {
         "fit_seconds": views.fit_seconds,
         "predict_seconds": views.predict_seconds,
@@ -94,28 +94,19 @@ def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
             f"{number}.labels": view.labels,
         }
         arrays |= {f"{number}.extra.{key}": values for key, values in view.extra.items()}
-    return arrays | {"about": np.array(to_json(about))}
+    return about, arrays
 
 
-def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
-    about = from_json(str(arrays["about"]))
+def views_from_arrays(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Views:
     views = {}
     for number, view in enumerate(about["views"]):
         prefix = f"{number}.extra."
         extra = {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix)}
-        views[view["name"]] = Prediction(
-            arrays[f"{number}.classes"],
-            arrays[f"{number}.scores"],
-            view["kind"],
-            arrays[f"{number}.labels"],
-            extra,
-            view["t0"],
-        )
+        classes, scores, labels = (arrays[f"{number}.{name}"] for name in ("classes", "scores", "labels"))
+        views[view["name"]] = Prediction(classes, scores, view["kind"], labels, extra, view["t0"])
+    details = FitDetails.from_dict(about["fit_details"])
     seconds = about["fit_seconds"], about["predict_seconds"]
-    prepare = about.get("prepare_seconds", 0.0)
-    return Views(
-        views, *seconds, about["fit_metrics"], FitDetails.from_dict(about.get("fit_details")), prepare
-    )
+    return Views(views, *seconds, about["fit_metrics"], details, about["prepare_seconds"])
 
 
 def _plain(label: Any) -> Any:

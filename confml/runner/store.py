@@ -31,7 +31,7 @@ from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 
 FOLDER = f"{RUN}/batches"
-VERSION = 2  # of the format of batches; batches of another version are ignored
+VERSION = 3  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
 MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
@@ -56,7 +56,7 @@ class Store:
         self._records: dict[str, dict[str, Record]] = {}
         self._arrays: dict[str, str | None] = {}  # SHA-256 of the arrays of each batch that was read
         self._intact: dict[str, bool] = {}
-        self._pending: list[tuple[str, str, Mapping, Mapping[str, np.ndarray]]] = []
+        self._pending: list[tuple[str, np.ndarray | None]] = []  # line and bytes of each record
         self._began = 0.0
         self._open: dict[str, Any] = {}  # files of arrays, the one that was read last at the end
 
@@ -79,15 +79,18 @@ class Store:
     ) -> None:
         """Add a record to the batch of this process, which is stored by `sync`, or here after `SECONDS`.
 
-        Raises ValueError for arrays of Python objects.
+        Raises ValueError for arrays of Python objects, and TypeError for a document that is not plain data.
         """
         named = {name: np.asarray(values) for name, values in (arrays or {}).items()}
         for name, values in named.items():
             if values.dtype.hasobject:
                 raise ValueError(f"array {name} holds objects")
+        forms = {name: [values.dtype.str, values.shape] for name, values in named.items()}
+        number = len(self._pending)
+        record = {"kind": kind, "key": key, "number": number, "arrays": forms, "document": document}
         if not self._pending:
             self._began = time.monotonic()
-        self._pending.append((kind, key, document, named))
+        self._pending.append((_line(record), _as_bytes(named) if named else None))
         if time.monotonic() - self._began >= SECONDS:
             self.sync()
 
@@ -96,16 +99,12 @@ class Store:
         records, self._pending = self._pending, []
         if not records:
             return
-        members = {str(number): _as_bytes(arrays) for number, (*_, arrays) in enumerate(records) if arrays}
+        members = {str(number): values for number, (_, values) in enumerate(records) if values is not None}
         buffer, digest = io.BytesIO(), None
         if members:
             np.savez_compressed(buffer, allow_pickle=False, **members)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        lines = [_line({"version": VERSION, "arrays": digest})]
-        for number, (kind, key, document, arrays) in enumerate(records):
-            forms = {name: [values.dtype.str, values.shape] for name, values in arrays.items()}
-            record = {"kind": kind, "key": key, "number": number, "arrays": forms, "document": document}
-            lines.append(_line(record))
+        lines = [_line({"version": VERSION, "arrays": digest}), *(line for line, _ in records)]
         name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.

@@ -45,5 +45,6 @@ def test_details_keep_their_stored_form(keys):
 def test_details_pass_through_the_store():
     view = Prediction(np.array(["a", "b"]), np.array([[0.2, 0.8]]), "vote")
     details = FitDetails.from_dict(STORED)
-    again = views_from_arrays(views_to_arrays(Views({"vote": view}, fit_details=details)))
+    about, arrays = views_to_arrays(Views({"vote": view}, fit_details=details))
+    again = views_from_arrays(json.loads(json.dumps(about)), arrays)
     assert again.fit_details == details
