@@ -92,7 +92,7 @@ arena: $(VENV)/installed-bench  ## the arena of confidence: MAPIE, crepes, puncc
 promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/promises $(if $(ONLY),--only $(ONLY))
 
-# Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
+# Mutants of configs, CSV files, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.
 MINUTES ?= 5
 fuzz: $(VENV)/installed-dev  ## fuzz the readers (MINUTES=5)

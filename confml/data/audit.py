@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from confml.data.dataset import DataSet, label_variants
-from confml.data.findings import HAS, MOST, Finding, of_columns
+from confml.data.findings import HAS, MOST, Finding
 from confml.data.identifiers import no_features
 from confml.data.text_table import at_lines, counted, listed, quoted, short
 
@@ -197,10 +197,14 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
             chance = min(chance, apart)
         if distinct > 1 and chance + among < _CHANCE:
             names.append(name)
-    rest = "the label of every training row" + ("" if len(names) == 1 else ", each alone")
+    if not names:
+        return []
+    columns = (
+        f"column {quoted(names)} determines" if len(names) == 1 else f"columns {quoted(names)} determine"
+    )
+    sentence = f"{columns} the label of every training row{'' if len(names) == 1 else ', each alone'}"
     remedy = "leave it out by ignore: if it is known only after the label"
-    verbs = ("determines", "determine")
-    return [of_columns("gives-label-away", names, verbs, rest, remedy)] if names else []
+    return [Finding("gives-label-away", sentence, remedy, columns=tuple(names[:MOST]))]
 
 
 def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:

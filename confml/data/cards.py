@@ -9,17 +9,9 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from confml._version import resource_folder
 from confml.errors import ConfigError, ConfigErrors, DataError
@@ -32,13 +24,12 @@ Text = Annotated[str, Field(min_length=1)]
 # A name of a file or folder inside the cache; it cannot contain a path.
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
 _CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
-_MOST_COLUMNS = 1_000_000
 # A class label as a card writes it: compared as text, so that 2 and "2" are the same.
 Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 
 
 def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
-    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3. Raises DataError for too many."""
+    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3."""
     names: list[str] = []
     for text in written:
         match = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
@@ -46,9 +37,6 @@ def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
             names.append(text)
             continue
         before, low, high, after = match.groups()
-        count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
-        if count > _MOST_COLUMNS:
-            raise DataError(f"'{text[:60]}' expands to more than {_MOST_COLUMNS} columns")
         names += [f"{before}{number}{after}" for number in range(int(low), int(high) + 1)]
     return tuple(names)
 
@@ -91,18 +79,6 @@ class CardFile(_Strict):
     part: Literal["train", "test"] | None = None
     holds: Literal["both", "attributes", "labels"] = "both"
     rows: Count | None = None
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if self.sha256 is None and self.content_sha256 is None:
-            raise ValueError("a file needs sha256 or content-sha256")
-        if (self.address is None) == (self.manual is None):
-            raise ValueError("a file needs either address or manual, a sentence on how to get it")
-        if (self.unpack is None) != (self.original_sha256 is None):
-            raise ValueError("unpack and original-sha256 go together")
-        if (self.unpack == "shar-member") != (self.member is not None):
-            raise ValueError("member goes with unpack: shar-member")
-        return self
 
 
 class Delimited(_Strict):
@@ -211,30 +187,6 @@ class Card(_Strict):
     paper: Paper | None = None
     notes: tuple[Text, ...] = ()
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        reader, files, columns = self.reader, self.files, self.columns
-        is_text, is_inline, is_idx = (isinstance(reader, kind) for kind in (Delimited, Inline, Idx))
-        with_part = sum(file.part is not None for file in files)
-        holds = [file.holds for file in files] if is_idx else []
-        for is_wrong, sentence in (
-            (bool(files) == (is_inline or isinstance(reader, Sklearn)), "inline and sklearn have no files"),
-            (bool(self.rows) != is_inline, "rows go with the reader inline"),
-            ((is_inline or is_idx) and columns is None, "rows and images need columns, their names"),
-            (any(len(row) != len(columns or ()) for row in self.rows), "a row needs a value per column"),
-            ((is_inline or is_text) and self.label is None, "needs label, the column of the class"),
-            (
-                is_text and (columns is None) != getattr(reader, "header", False),
-                "needs either columns or header: true",
-            ),
-            (with_part not in (0, len(files)), "either every file has a part, or none has"),
-            (with_part > 0 and self.train_first is not None, "parts and train-first exclude each other"),
-            (2 * holds.count("labels") != len(holds), "every file of images needs one of labels (holds)"),
-        ):
-            if is_wrong:
-                raise ValueError(sentence)
-        return self
-
 
 def known_cards() -> list[str]:
     """Return the names of all cards, sorted."""
@@ -260,7 +212,7 @@ def read_card(name: str) -> Card:
 
 def read_card_file(path: Path) -> Card:
     """Read the card in a file; its base is in the same folder. Raises DataError with file:line:column."""
-    return _read_with_base(path, ())[0]
+    return _read_with_base(path)[0]
 
 
 def read_document(path: Path) -> Located:
@@ -274,22 +226,12 @@ def read_document(path: Path) -> Located:
     return document
 
 
-def _read_with_base(path: Path, seen: tuple[Path, ...]) -> tuple[Card, dict[str, Any]]:
+def _read_with_base(path: Path) -> tuple[Card, dict[str, Any]]:
     """Return a card, and its values with those of its base."""
     document = read_document(path)
     values = document.values
-    for key in ("name", "path"):
-        if key in values:
-            where = str(document.mark_of((key,), at_key=True))
-            raise DataError(f"the {key} of a card is that of its file", where=where)
     if "base" in values:
-        base = str(values["base"])
-        base_path = path.with_name(f"{base}.yaml") if _CARD_NAME.fullmatch(base) else path
-        if base_path in (*seen, path) or not base_path.is_file():
-            where = str(document.mark_of(("base",), at_key=True))
-            near = base, [other.stem for other in path.parent.glob("*.yaml") if other != path]
-            raise DataError(f"there is no card '{base[:60]}' to build on", where=where, hint="", near=near)
-        inherited = _read_with_base(base_path, (*seen, path))[1]
+        inherited = _read_with_base(path.with_name(f"{values['base']}.yaml"))[1]
         values = {**inherited, "paper": None, **values}  # variants do not inherit the paper
     values = {"folder": path.stem, **values, "name": path.stem, "path": str(path)}
     for file in values["files"] if isinstance(values.get("files"), list) else ():

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confml.data.memory import require_memory
-from confml.data.text_table import Texts, TextTable, is_number, is_numeric, quoted, short
-from confml.errors import DataError, in_quotes
+from confml.data.text_table import Texts, TextTable, is_number, is_numeric, short
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -139,68 +138,39 @@ def codes_of(categories: Sequence[str]) -> dict[str, float]:
 
 
 def categories_in(
-    columns: Sequence[Texts], name: str, files: Sequence[str]
+    columns: Sequence[Texts],
 ) -> tuple[tuple[str, ...], list[np.ndarray], list[dict[str, int]]]:
     """Return the categories of a column in the first file, and per file its codes and the rows of each of its
-    unknown categories.
-
-    name, files: of the column and of the files, for messages.
-    """
+    unknown categories."""
     categories = sort_categories(filter(None, columns[0].distinct))
     codes, unknown = [], []
-    for texts, file in zip(columns, files, strict=True):
-        spelled, of_file = category_codes(texts, codes_of(categories), name, file)
+    for texts in columns:
+        spelled, of_file = category_codes(texts, codes_of(categories))
         codes.append(of_file)
         rows = np.bincount(texts.codes[of_file == -1.0], minlength=len(spelled.distinct)).tolist()
         unknown.append({text: count for text, count in zip(spelled.distinct, rows, strict=True) if count})
     return categories, codes, unknown
 
 
-def category_codes(
-    texts: Texts, codes: Mapping[str, float], column: str, where: str, first: bool = True
-) -> tuple[Texts, np.ndarray]:
+def category_codes(texts: Texts, codes: Mapping[str, float]) -> tuple[Texts, np.ndarray]:
     """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of a category without a code."""
-    spelled = Texts(spelled_as(texts.distinct, codes, column, where, first), texts.codes)
+    spelled = Texts(spelled_as(texts.distinct, codes), texts.codes)
     values = [codes.get(text, -1.0 if text else np.nan) for text in spelled.distinct]
     return spelled, np.array(values, dtype=np.float64)[texts.codes]
 
 
-def spelled_as(
-    texts: Sequence[str], known_texts: Collection[str], column: str, where: str, first: bool = True
-) -> list[str]:
-    """Return the texts, with a number that is unknown in its form replaced by the known text of its value.
-
-    Raises DataError if no text is known, and one differs from a known one in case or blanks only; never if
-    the texts are not the ``first`` ones of the file. column, where: name of the column and of the file, for
-    the message.
-    """
-    spelled, distinct = list(texts), set(known_texts)
-    if distinct.issuperset(spelled):
-        return spelled
+def spelled_as(texts: Sequence[str], known_texts: Collection[str]) -> list[str]:
+    """Return the texts, with a number that is unknown in its form replaced by the known text of its value."""
+    distinct = set(known_texts)
+    if distinct.issuperset(texts):
+        return list(texts)
     by_value: dict[Decimal, str | None] = {}  # exact: a float would make integers above 2^53 equal
     for text in known_texts:
         if _NUMBER.fullmatch(text):
             by_value[Decimal(text)] = None if Decimal(text) in by_value else text
-    unknown = [text for text in {*spelled} - distinct if _NUMBER.fullmatch(text)]
+    unknown = [text for text in {*texts} - distinct if _NUMBER.fullmatch(text)]
     new = {text: by_value.get(Decimal(text)) or text for text in unknown}
-    spelled = [new.get(text, text) for text in spelled]
-    there = {*filter(None, spelled)}
-    if not first or not there or not there.isdisjoint(distinct):
-        return spelled
-    folded = {_folded(text): text for text in known_texts}
-    pairs = [(text, folded[_folded(text)]) for text in sorted(there) if _folded(text) in folded]
-    if pairs:
-        raise DataError(
-            f"no value of column {in_quotes(column)} is known from the training rows: "
-            f"here {quoted(sorted(there))}, there {quoted(known_texts)}",
-            where=where,
-            hint=f"use one spelling, such as '{pairs[0][1]}' for '{pairs[0][0]}'",
-        )
-    return spelled
-
-
-def _folded(text: str) -> str:
-    return "".join(text.casefold().split())
+    return [new.get(text, text) for text in texts]
 
 
 # ---- numbers

@@ -102,7 +102,7 @@ def read_columns(
                 by_kind["identifier"].append(name)
                 continue
             by_kind[kind].append(name)
-        categories[name], codes, unknown = categories_in(texts, name, [str(file.path) for file in files])
+        categories[name], codes, unknown = categories_in(texts)
         values[:, at] = np.concatenate(codes)
         notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
     if problems:

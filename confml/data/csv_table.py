@@ -32,12 +32,6 @@ from confml.errors import ConfigError, ConfigErrors, DataError, in_quotes
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
 _SINGLE = ("label", "groups")
 DECIMALS = (".", ",")
-_VALUES = {  # of keys
-    "missing": ("error", "drop", "mean"),
-    "duplicates": ("keep", "drop"),
-    "decimal": DECIMALS,
-    "thousands": (None, *SEPARATORS),
-}
 LONGEST_LABEL = 1000  # characters; a longer text is no class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
@@ -90,8 +84,7 @@ def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
 
     Labels are whole numbers if all are written as such (``1`` or ``1.0``), else text; ``01`` or ``+1`` make
     all of them text. A category that only the test file has is 0 in all columns of its feature and -1 in
-    ``table``. Labels or categories of a test file none of which the training file has are an error if they
-    differ from its own in case or blanks only.
+    ``table``.
     coded: False for a data set whose ``X`` is its ``table``, for an audit: each category takes memory.
     Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
     several.
@@ -189,13 +182,6 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     one.
     """
     values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
-    keys = CsvSpec.__dataclass_fields__
-    for key in values:
-        if key not in keys:
-            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in keys)
-            raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
-    if "label" not in values:
-        raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
     for key in ("csv", "test"):
         if key in values:
             values[key] = Path(os.path.expanduser(values[key]))
@@ -205,8 +191,7 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
         values[key] = tuple(dict.fromkeys(map(str, names)))
     values |= {key: str(values[key]) for key in _SINGLE if key in values}
     spec = CsvSpec(**values)
-    for key, allowed in _VALUES.items():
-        check_value(key, getattr(spec, key), allowed)
+    check_value("thousands", spec.thousands, (None, *SEPARATORS))
     if spec.thousands == spec.decimal:
         raise ConfigError(f"thousands is the decimal mark, '{spec.decimal}'")
     return spec
@@ -304,8 +289,8 @@ def _labels(
     if all(_INTEGER.fullmatch(text) for distinct in labels for text in distinct):
         labels = [[int(text.partition(".")[0]) for text in distinct] for distinct in labels]
     else:
-        for at, file in enumerate(files[1:], start=1):
-            labels[at] = spelled_as(labels[at], labels[0], label, str(file.path))
+        for at in range(1, len(files)):
+            labels[at] = spelled_as(labels[at], labels[0])
         for variants in label_variants(sorted({*itertools.chain(*labels)})):
             notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
     classes = list(dict.fromkeys(itertools.chain(*labels)))

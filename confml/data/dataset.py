@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.data.memory import dense, is_sparse
-from confml.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,28 +66,15 @@ class DataSet:
         X = self.X if is_sparse(self.X) else np.ascontiguousarray(self.X, dtype=np.float64)
         table = X if self.table is self.X else np.ascontiguousarray(self.table, dtype=np.float64)
         y, nominal = np.asarray(self.y), np.asarray(self.nominal, dtype=bool)
-        if y.dtype.kind not in "iU":
-            raise ValueError(f"labels are int64 or text, got {y.dtype}")
         y = y.astype(np.int64) if y.dtype.kind == "i" else y
-        rows = len(y)
-        a = len(self.table_attributes)
-        if y.ndim != 1 or X.shape != (rows, len(self.attributes)) or table.shape != (rows, a):
+        shapes = (len(y), len(self.attributes)), (len(y), len(self.table_attributes))
+        if (X.shape, table.shape) != shapes:
             raise ValueError(f"shapes do not fit together: {y.shape}, {X.shape} and {table.shape}")
-        if nominal.shape != (a,) or len(self.categories) != a:
-            raise ValueError(f"nominal and categories must have {a} entries")
-        if (self.train_rows is None) != (self.test_rows is None):
-            raise ValueError("train_rows and test_rows go together")
         arrays = {"y": y, "table": table, "nominal": nominal, **({} if is_sparse(X) else {"X": X})}
         for field in ("train_rows", "test_rows", "groups", "lines", "ids"):
             if (given := getattr(self, field)) is not None:
                 kind = {"groups": None, "ids": str}.get(field, np.int64)
                 arrays[field] = np.asarray(given, dtype=kind)
-        shapes = {"groups": (rows,), "lines": (rows,), "ids": (rows, len(self.id_columns))}
-        for field in {*shapes} & {*arrays}:
-            if arrays[field].shape != shapes[field]:
-                raise ValueError(f"{field} must be {shapes[field]}, got {arrays[field].shape}")
-        if (self.ids is None) != (not self.id_columns):
-            raise ValueError("ids and id_columns go together")
         for field, array in arrays.items():
             array = array.view()
             array.flags.writeable = False
@@ -190,19 +176,12 @@ class DataSet:
 def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
     """Return labels as a `DataSet` keeps them: int64 if all are whole numbers, else text.
 
-    values: (n,) text or numbers; ``"7"`` and the number 7.0 are the whole number 7, and so is the text
+    values: (n,) text or whole numbers; ``"7"`` and the number 7 are the whole number 7, and so is the text
         ``"7.0000"`` if every label reads as a whole number. Blanks around text do not count.
-    Raises DataError for a label that is missing (NaN).
     """
     values = np.asarray(values)
-    if values.dtype.kind in "iub":
+    if values.dtype.kind in "iu":
         return values.astype(np.int64)
-    if values.dtype.kind == "f":
-        if np.isnan(values).any():
-            raise DataError(f"the label of row {int(np.flatnonzero(np.isnan(values))[0]) + 1} is missing")
-        if np.all(values == np.trunc(values)) and np.all(np.abs(values) < 2**53):
-            return values.astype(np.int64)
-        return values.astype(str)
     distinct, codes = np.unique(np.char.strip(values.astype(str)), return_inverse=True)
     if len(distinct) == 0 or not all(_WHOLE.fullmatch(text) for text in distinct.tolist()):
         return distinct[codes]

@@ -15,8 +15,6 @@ from confml._cache import cache_folder
 from confml.data.cards import Card, CardFile
 from confml.errors import DataError
 
-_CHUNK = 1 << 20
-
 
 def download_folder() -> Path:
     """Return the folder of downloaded files: the last folder of the search path."""
@@ -99,7 +97,7 @@ def check(path: Path, file: CardFile) -> FileState:
         if file.content_sha256 is None:
             return FileState(file, "wrong", path, file.sha256, got)
         with gzip.open(path) as stream:
-            content = _digest(stream)
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return FileState(file, "wrong", path, problem="is not a whole gzip file")
     except OSError as error:
@@ -117,11 +115,4 @@ def states(card: Card) -> list[FileState]:
 def sha256_of(path: Path) -> str:
     """Return SHA-256 (hex) of a file's bytes."""
     with open(path, "rb") as stream:
-        return _digest(stream)
-
-
-def _digest(stream) -> str:
-    digest = hashlib.sha256()
-    while chunk := stream.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

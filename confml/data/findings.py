@@ -1,10 +1,7 @@
 """`Finding`: one finding of an audit of a data set."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from confml.data.text_table import quoted
 
 MOST = 20  # lines and columns that a finding lists
 HAS = ("has", "have")
@@ -29,11 +26,3 @@ class Finding:
         """Return the finding as plain values, for JSON."""
         given = asdict(self).items()
         return {key: list(value) if isinstance(value, tuple) else value for key, value in given}
-
-
-def of_columns(code: str, names: Sequence[str], verbs: tuple[str, str], rest: str, remedy: str) -> Finding:
-    """Return a finding on columns. verbs: for one column and for several."""
-    subject = (
-        f"column {quoted(names)} {verbs[0]}" if len(names) == 1 else f"columns {quoted(names)} {verbs[1]}"
-    )
-    return Finding(code, f"{subject} {rest}", remedy, columns=tuple(names[:MOST]))

@@ -110,7 +110,7 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
     if last in _IDS and (is_text or is_whole) and rows / 20 <= distinct < rows / 2:
         together = f"groups: {short(name, 60)} in place of ignore keeps those of one in one part"
         return "identifier", f"identifier of several rows each: {counts}; {together}"
-    if not is_text:
+    if not isinstance(column, Texts):
         if distinct == n and is_like_identifier(name, column):
             return "identifier", KEY
         if is_whole and np.mean(np.diff(column[filled]) == 1) >= SEQUENCE:

@@ -168,8 +168,8 @@ class RowCoder:
     def code(self, table: TextTable, first: bool = True) -> NewRows:
         """Return the rows of a table. first: whether they are the first ones of their file.
 
-        Raises DataError for a text, an infinite or a missing value in a feature, and for first rows that
-        spell all values of a column in another way.
+        Raises DataError for a text, an infinite or a missing value in a feature, and for first rows none of
+        whose labels is a class.
         """
         n, names = len(table), self.features
         table = replace(table, missing=missing_texts(self.missing_values))
@@ -181,7 +181,7 @@ class RowCoder:
             if codes is None:
                 values[:, j] = self._numbers(table, names[j], texts)
             else:
-                corrected, values[:, j] = category_codes(texts, codes, names[j], str(table.path), first)
+                corrected, values[:, j] = category_codes(texts, codes)
                 unknown = np.unique(texts.codes[values[:, j] == -1.0]).tolist()
                 self._remember(table, names[j], corrected, unknown)
         check_finite([table], names, values)
@@ -195,8 +195,7 @@ class RowCoder:
             texts, labels = table.texts(self.label), table.fields(self.label)
             labelled = texts.where(bool)
             if self.class_texts:
-                spelled = spelled_as(texts.distinct, self.class_texts, self.label, str(table.path), first)
-                of_rows = Texts(spelled, texts.codes).as_list()
+                of_rows = Texts(spelled_as(texts.distinct, self.class_texts), texts.codes).as_list()
                 if first:
                     self._check_labels_meet({*of_rows} - {""}, str(table.path))
                 labels = [text or field for text, field in zip(of_rows, labels, strict=True)]

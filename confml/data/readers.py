@@ -1,7 +1,7 @@
 """Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
-`read_files` reads the files of a card as `Rows`. Their checksums are known, so errors are errors of the card:
-a DataError names the file, the line and the column.
+`read_files` reads the files of a card as `Rows`. Their checksums are those of the card, so that they have its
+form.
 """
 
 import gzip
@@ -18,11 +18,9 @@ import pyarrow as pa
 
 from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn
 from confml.data.coding import numbers_of, plain_numbers
-from confml.data.columns import check_finite
 from confml.data.csv_text import CsvFormat, read_blocks
 from confml.data.dataset import as_labels
-from confml.data.text_table import Texts, TextTable
-from confml.errors import DataError
+from confml.data.text_table import TextTable
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,7 @@ class Rows:
 
 
 def read_files(card: Card, paths: Sequence[Path]) -> Rows:
-    """Return the rows of all files of a card. paths: of the files, in the order of the card.
-
-    Raises DataError with the file for content that is not as the card says.
-    """
+    """Return the rows of all files of a card. paths: of the files, in the order of the card."""
     if isinstance(card.reader, Sklearn):
         return _read_sklearn(card.reader)
     if isinstance(card.reader, Idx):
@@ -68,22 +63,14 @@ def read_files(card: Card, paths: Sequence[Path]) -> Rows:
         tables, nominal, label = [table for table, _, _ in read], read[0][1], card.label or read[0][2]
     else:
         tables = [read_delimited(path, card.reader, card.columns) for path in paths]
-    for file, table in zip(card.files, tables, strict=False):
-        if file.rows is not None and len(table) != file.rows:
-            raise DataError(f"expected {file.rows} rows, got {len(table)}", where=_where(card, file))
-        if table.names != tables[0].names:
-            raise DataError("its columns are not those of the card's first file", where=_where(card, file))
     in_train = _in_train(card.files, list(map(len, tables)))
     lines = np.concatenate([table.lines for table in tables])
     table = replace(tables[0], data=pa.concat_tables([table.data for table in tables]), lines=lines)
     table.missing = frozenset(card.missing_values)
     names = [name for name in table.names if name != label and name not in card.ignore]
-    for column in (str(label), *card.ignore, *card.ordinal, *(() if nominal == "all" else nominal)):
-        if column not in table:
-            message, near = f"the card names a column '{column}'", (column, table.names)
-            raise DataError(message, where=str(card.path), near=near)
     values, texts = _features(table, names, {*(names if nominal == "all" else nominal), *card.ordinal})
-    y = _labels(table.texts(str(label)), f"data set '{card.name}'")
+    labels = table.texts(str(label))
+    y = as_labels(np.array(labels.distinct))[labels.codes]
     return Rows(tuple(names), values, y, texts, None if table.unit == "row" else lines, in_train)
 
 
@@ -101,21 +88,9 @@ def _features(
             codes = iter(range(len(column.distinct)))
             numbers: Any = [float(next(codes)) if text else math.nan for text in column.distinct]
         else:
-            numbers, wrong = numbers_of(column.distinct, ".")
-            if wrong.any():
-                row = int(np.argmax(wrong[column.codes]))
-                message = f"expected a number, got {table.text(row, names[j])!r}"
-                raise DataError(message, where=table.where(row, names[j]))
+            numbers, _ = numbers_of(column.distinct, ".")
         values[:, j] = np.asarray(numbers)[column.codes]
-    check_finite([table], names, values)
     return values, texts
-
-
-def _labels(column: Texts, where: str) -> np.ndarray:
-    if "" in column.distinct:
-        row = int(np.argmin(column.where(bool)))
-        raise DataError(f"row {row + 1} has no label", where=where)
-    return as_labels(np.array(column.distinct))[column.codes]
 
 
 def _in_train(files: Sequence[CardFile], rows: Sequence[int]) -> np.ndarray | None:
@@ -133,10 +108,6 @@ def _read_images(card: Card, paths: Sequence[Path]) -> Rows:
     files = list(zip(card.files, arrays, strict=True))
     images = [image.reshape(len(image), -1) for file, image in files if file.holds == "attributes"]
     labels = [label for file, label in files if file.holds == "labels"]
-    if [(len(label), len(names)) for label in labels] != [image.shape for image in images]:
-        shapes = ", ".join(str(array.shape) for array in arrays)
-        message = f"expected as many labels as images of {len(names)} values, got {shapes}"
-        raise DataError(message, where=f"data set '{card.name}'")
     in_train = _in_train([file for file in card.files if file.holds == "labels"], list(map(len, labels)))
     values = np.concatenate(images).astype(np.float64)
     return Rows(names, values, as_labels(np.concatenate(labels)), in_train=in_train)
@@ -148,10 +119,6 @@ def _read_sklearn(reader: Sklearn) -> Rows:
     bunch = getattr(sklearn.datasets, f"load_{reader.set}")()
     y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names).astype(str)[bunch.target]
     return Rows(tuple(map(str, bunch.feature_names)), np.asarray(bunch.data, dtype=np.float64), as_labels(y))
-
-
-def _where(card: Card, file: CardFile) -> str:
-    return f"data set '{card.name}', file {file.name}"
 
 
 # ---- formats
@@ -178,8 +145,7 @@ def read_text(path: Path, compressed: str | None = None, member: str | None = No
 def read_delimited(path: Path, reader: Delimited, names: Sequence[str] | None) -> TextTable:
     """Return rows of text, one per line; empty lines and blanks around a field do not count.
 
-    names: of the columns; None reads them from the first line after ``skip-lines``. Raises DataError for a
-    file of another form.
+    names: of the columns; None reads them from the first line after ``skip-lines``.
     """
     text = read_text(path, reader.compressed)
     return _table(path, text, reader.skip_lines, reader.separator, names)
@@ -190,50 +156,33 @@ def _table(path: Path, text: str, skipped: int, separator: str, names: Sequence[
     header, parts = read_blocks(path, iter([body.encode()]), CsvFormat(None, separator, names is None), None)
     tables, lines = zip(*parts, strict=True)
     names = header.names if names is None else names
-    if len(names) != len(header.names):
-        message = f"expected {len(names)} fields, got {len(header.names)}"
-        raise DataError(message, where=f"{path}, line {header.line}")
     data = pa.concat_tables(tables).rename_columns(list(names))
     return TextTable(path, data, np.concatenate(lines), separator)
 
 
 def read_keel(path: Path, member: str | None = None) -> tuple[TextTable, tuple[str, ...], str]:
-    """Return rows in KEEL's format, the nominal attributes, and the label: ``@outputs``, or the last one.
-
-    Raises DataError for another form.
-    """
+    """Return rows in KEEL's format, the nominal attributes, and the label: ``@outputs``, or the last one."""
     text = read_text(path, member=member)
     names: list[str] = []
     nominal: list[str] = []
     label = None
-    for number, line in enumerate(text.split("\n"), start=1):
+    lines = text.split("\n")
+    number = next(at for at, line in enumerate(lines, start=1) if line.lower().startswith("@data"))
+    for line in lines[: number - 1]:
         words = line.split(None, 2)
         keyword = words[0].lower() if words else ""
-        if keyword == "@data":
-            break
         if keyword == "@attribute" and len(words) == 3:
             names.append(words[1])
             nominal += [words[1]] if words[2].lstrip().startswith("{") else []
         elif keyword in ("@output", "@outputs"):
             label = words[1]
-        elif keyword and keyword not in ("@relation", "@input", "@inputs"):
-            raise DataError(f"not a line of a KEEL header: {line[:60]!r}", where=f"{path}, line {number}")
-    else:
-        raise DataError("not a KEEL file: it has no line @data", where=str(path))
     label = label or names[-1]
     return _table(path, text, number, "comma", names), tuple(set(nominal) - {label}), label
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Return the array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples.
-
-    Raises DataError for another form.
-    """
+    """Return the array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples."""
     data = gzip.decompress(path.read_bytes())
-    axes = data[3] if data[:3] == b"\x00\x00\x08" else 0
-    start = 4 + 4 * axes
+    axes = data[3]
     shape = struct.unpack_from(f">{axes}I", data, 4)
-    if not axes or len(data) - start != math.prod(shape):
-        message = f"this is not an IDX file of {' x '.join(map(str, shape)) or 'any'} bytes"
-        raise DataError(message, where=str(path))
-    return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(shape)
+    return np.frombuffer(data, dtype=np.uint8, offset=4 + 4 * axes).reshape(shape)

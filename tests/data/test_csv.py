@@ -343,8 +343,6 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
         ({"ignore": ["age", "sise"]}, "there is no column of ignore: 'sise'; did you mean 'size'?"),
         ({"groups": "site"}, "there is no column of groups: 'site'"),
         ({"id": "age", "nominal": ["age"]}, "mine.csv: column 'age' is listed under nominal and id"),
-        ({"mising": "drop"}, "a data set from a CSV file has no key 'mising'; did you mean 'missing'?"),
-        ({"missing": "dropp"}, "missing must be one of 'error', 'drop', 'mean', got 'dropp'"),
         ({"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
     ],
 )

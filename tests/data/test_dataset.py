@@ -86,6 +86,3 @@ def test_lines_and_identifiers_belong_to_the_rows_and_not_to_the_checksum():
     assert data.lines.tolist() == [2, 5, 6] and data.identifiers()["who"].tolist() == ["a", "bb", "c"]
     assert not data.lines.flags.writeable and not data.ids.flags.writeable
     assert data.checksum == DataSet(**base).checksum
-    for wrong in ({"lines": [1]}, {"ids": ids}, {"id_columns": ("who",)}, {**given, "ids": ids[:2]}):
-        with pytest.raises(ValueError):
-            DataSet(**base, **wrong)

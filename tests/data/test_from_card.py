@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 import struct
 
 import numpy as np
@@ -95,8 +94,6 @@ def test_ordinal_words_count_from_1(made):
     )
     data = made({"a.data": "large,1\nsmall,2\nmedium,1\n"}, card)
     assert data.X[:, 0].tolist() == [3, 1, 2] and not data.nominal.any() and data.categories == (None,)
-    with pytest.raises(DataError, match="column 'size'.*expected one of small, medium, large, got 'huge'"):
-        made({"a.data": "large,1\nhuge,2\nmedium,1\n"}, card)
 
 
 def test_categories_of_rows_left_out_do_not_count(made):
@@ -117,13 +114,6 @@ def test_missing_values_are_kept(made):
     data = made({"a.data": "1,u,1\n?,?,2\n5,v,1\n"}, card)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [np.nan] * 3, [5, 0, 1]])
     assert data.notes == ("1 of 3 rows have a missing value; they are kept",)
-
-
-@pytest.mark.parametrize("text", ["abc", "inf", "1e999", "1_000", "1.2.3", "?"])
-def test_a_text_among_numbers_is_named(made, text):
-    card = "columns: [a, b, y]\nlabel: y\nexpect: {rows: 2, attributes: 2, classes: {1: 1, 2: 1}}"
-    with pytest.raises(DataError, match=rf"a\.data, line 2, column 'b'.*{re.escape(text)}"):
-        made({"a.data": f"1,2,1\n3,{text},2\n"}, card)
 
 
 CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"
@@ -161,8 +151,6 @@ def test_first_rows_train(made):
         (("attributes: 1", "attributes: 1, train-rows: 4"), "expected 4 training rows, got 0"),
         (("3: 2", "3: 1"), "expected 1 rows of class '3', got 2"),
         (("3: 2", "4: 2"), "expected 0 rows of class '3', got 2"),
-        (("label: y", "label: z"), "the card names a column 'z'"),
-        (("label: y", "label: y\nignore: [b]"), "the card names a column 'b'"),
     ],
 )
 def test_what_is_not_as_expected_is_refused(made, change, said):

@@ -86,26 +86,6 @@ class Csv:
         load({"csv": str(path), "label": "y", **keys})
 
 
-class Card:
-    """Cards of data sets, and their files found on this machine (none)."""
-
-    name = "card"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        from confml.data.cards import column_names, read_card_file
-        from confml.data.files import download_folder, states
-
-        path = folder / "mutant.yaml"
-        path.write_bytes(data)
-        (folder / "base.yaml").write_bytes((CORPUS / "card" / "wine.yaml").read_bytes())
-        card = read_card_file(path)
-        column_names(card.columns or ())
-        states(card)
-        root = download_folder().resolve()
-        for file in card.files:
-            assert (root / file.folder / file.name).resolve().is_relative_to(root), "it leaves the cache"
-
-
 class Config:
     """Configs of runs."""
 
@@ -127,7 +107,7 @@ class Config:
 FUZZERS = {
     fuzzer.name: fuzzer
     for fuzzer in (
-        *(Config(), Csv(), Card(), Manifest(), Store()),
+        *(Config(), Csv(), Manifest(), Store()),
         *(Report(), model_mutants.Model()),
     )
 }
