@@ -235,12 +235,17 @@ def test_labels_are_coded(allowed, iris, capfd, name, labels):
 def test_two_classes(allowed, iris, name, kind):
     X, y, X_test = iris
     y = np.where(y == "one", "yes", "no")
-    view = registry.build(f"own_module.{name}").fit(X, y).confident_predict(X_test)[kind]
+    method = registry.build(f"own_module.{name}").fit(X, y)
+    view = method.confident_predict(X_test)[kind]
     second = shares_of(X, (y == "yes").astype(int), X_test)[:, 1]
     assert np.array_equal(view.labels == "yes", second > 0.5)
     odds = np.log(second) - np.log(1 - second)
     expected = [1 - second, second] if kind == "probability" else [-odds / 2, odds / 2]
     np.testing.assert_allclose(view.scores, np.column_stack(expected), rtol=1e-9)
+    if kind == "probability":
+        np.testing.assert_array_equal(method.predict_proba(X_test), view.scores)
+    else:
+        np.testing.assert_allclose(method.decision_function(X_test), odds, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
