@@ -168,20 +168,6 @@ def test_a_teacher_of_weight_1_changes_nothing_and_a_heavy_one_decides():
     assert (heavy.predict(test) == np.bincount(y[taught]).argmax()).all()
 
 
-def test_a_grid_of_weights_and_distances_equals_single_fits():
-    rng = np.random.default_rng(9)
-    X, y, X_test = rng.normal(size=(50, 3)), rng.integers(0, 2, 50), rng.normal(size=(10, 3))
-    X[:, 2] = X[:, 2] > 0.5
-    for grid in (
-        [{"k": k} for k in (5, 1, 20, 2, 500)],
-        [{"k": k, "teacher": 2, "teacher_weight": w} for k in (1, 5) for w in (1.0, 4.0)],
-        [{"distance": "minkowski", "power": p, "k": 3} for p in (1, 3, "max")],
-    ):
-        for point, views in KNN().evaluate_path(X, y, X_test, grid):
-            single = KNN(**point).fit(X, y).confident_predict(X_test)["vote"]
-            assert np.array_equal(views["vote"].scores, single.scores), point
-
-
 # ---- the textbook
 
 

@@ -87,22 +87,6 @@ def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(solver):
 # ---- the methods
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("solver", ["primal", "dual"])
-def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
-    X, y, X_test = clouds()
-    grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]
-    model = method(solver=solver, random_state=5)
-    path = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid)}
-    back = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid[::-1])}
-    for C, views in path.items():
-        alone = method(C=C, solver=solver, random_state=5).fit(X, y)
-        for view, found in alone.confident_predict(X_test).items():
-            assert_array_equal(found.scores, views[view].scores)
-            assert_array_equal(found.scores, back[C][view].scores)
-        assert alone.fit_metrics_ == views.fit_metrics
-
-
 @pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_one_against_one_is_scikit_learns_wrapper(classes, solver):

@@ -56,15 +56,41 @@ def blobs(rows=60, seed=1):
     return centres[y] + rng.normal(size=(rows, 4)), y, X_test
 
 
+PENALTIES = [
+    {"C": 2.0**power, "solver": solver} for power in (-18, 0, 5, 18) for solver in ("primal", "dual")
+]
+GRIDS = {
+    **dict.fromkeys(["ovo-svm", "ovr-svm", "dag-svm", "smart-svm"], PENALTIES),
+    "gen-svm": [
+        {"ridge": ridge, "kappa": kappa, "p": 1.5}
+        for ridge in (2.0**12, 3.0, 2.0**-17)
+        for kappa in (0.5, 5.0)
+    ],
+    "knn": [
+        *({"k": k} for k in (20, 2, 500)),
+        *({"k": k, "teacher": 2, "teacher_weight": weight} for k in (1, 5) for weight in (1.0, 4.0)),
+        *({"distance": "minkowski", "power": power, "k": 3} for power in (1, 3, "max")),
+    ],
+    "tcm-nn": [
+        {"k": 5, "mondrian": True},
+        {"k": 400},
+        {"k": 5, "smoothed": True},
+        {"k": 2, "smoothed": True, "mondrian": True},
+    ],
+}
+
+
 def grid_of(name):
-    """Points of a grid: the default, and other values of the whole-number parameters, alone and together."""
+    """Points of a grid: the default, other values of the whole-number parameters, alone and together, and
+    those of `GRIDS`."""
     numbers = {}
     for parameter, rule in CLASSES[name].parameters.items():
         default = getattr(unseeded(name), parameter)
         if parameter != "random_state" and isinstance(rule, Integer) and isinstance(default, int):
             if rule.accepts(default + 1):
                 numbers[parameter] = default + 1
-    return [{}, *({parameter: value} for parameter, value in numbers.items()), numbers]
+    alone = [{parameter: value} for parameter, value in numbers.items()]
+    return [{}, *alone, numbers, *GRIDS.get(name, [])]
 
 
 def assert_same_views(views, expected):

@@ -270,33 +270,6 @@ def test_a_fitted_k_stays_and_a_wrong_k_anywhere_in_a_grid_is_an_error(blobs):
         list(TCMNN().evaluate_path(X, y, T, [{"k": 1}, {"k": 0}]))
 
 
-def test_path_equals_one_by_one(blobs):
-    X, y, T = blobs
-    grid = [
-        {"k": 5},
-        {"k": 1, "mondrian": True},
-        {"k": 400},
-        {"k": 5, "smoothed": True},
-        {"k": 2, "smoothed": True, "mondrian": True},
-        {"k": 5},
-        {},
-    ]
-    method = TCMNN(k=3)
-    rng = np.random.default_rng([1, 2])
-    path = list(method.evaluate_path(X, y, T, grid, rng))
-    single = list(super(TCMNN, method).evaluate_path(X, y, T, grid, np.random.default_rng([1, 2])))
-    assert [params for params, _ in path] == [params for params, _ in single] == grid
-    for (_, ours), (_, theirs) in zip(path, single, strict=True):
-        view, expected = ours["p-value"], theirs["p-value"]
-        np.testing.assert_array_equal(view.scores, expected.scores)
-        np.testing.assert_array_equal(view.labels, expected.labels)
-        assert set(view.extra) == set(expected.extra)
-        for name in view.extra:
-            np.testing.assert_array_equal(view.extra[name], expected.extra[name])
-    assert len({views.fit_seconds for _, views in path}) == 1
-    assert path[0][1].fit_seconds > 0 and path[0][1].predict_seconds > 0
-
-
 # ---- the published figures
 
 
