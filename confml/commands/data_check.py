@@ -29,7 +29,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
 
-    The audit finds duplicate and contradictory rows, repeated files, and test rows among the training rows.
+    The audit finds duplicate and contradictory rows, and test rows among the training rows.
     It finds labels that look alike, rare classes, and features that determine the label. It also finds the
     columns that `confml init` leaves out (identifiers, dates, free text, constant and nearly empty columns),
     categories with many values, duplicate features, and features of very different ranges. Each finding says

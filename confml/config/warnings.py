@@ -16,8 +16,6 @@ WARNINGS: Mapping[str, str] = {
     "duplicate-rows": "rows occur several times, label included, so that copies of training rows are in "
     "test parts",
     "rows-in-train-and-test": "test rows of a predefined split are training rows too",
-    "test-rows-in-training-file": "all test rows of a predefined split are training rows too",
-    "doubled-file": "a file holds each of its rows several times",
     "alike-labels": "labels differ only in case, blanks or the form of a number, and count as different "
     "classes",
     "identifier": "a feature has a different value in every row, as an identifier has",

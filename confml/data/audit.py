@@ -14,7 +14,6 @@ from confml.data.text_table import at_lines, counted, listed, quoted, short
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
 _FIRST = 500  # rows that are looked at first for a conflict
 _CHANCE = -3.0  # log10 of the probability by chance from which a feature is said to give the label away
-_DOUBLED = 10  # distinct rows from which a file can be called doubled
 FEW_ROWS = 10  # of a class: some of 10 folds have none of them
 RARE = 0.005  # share of the rows
 MANY_VALUES = 50  # categories of a feature
@@ -23,10 +22,9 @@ MANY_VALUES = 50  # categories of a feature
 def audit(data: DataSet) -> list[Finding]:
     """Return the findings in a data set, in O(n log n) time per feature.
 
-    Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
-    times, labels that look alike, rare classes, columns that are no features, identifiers of subjects,
-    features that determine the label, duplicate features, categories with many values, and features of very
-    different ranges.
+    Checked are duplicate and contradictory rows, rows in both parts, labels that look alike, rare classes,
+    columns that are no features, identifiers of subjects, features that determine the label, duplicate
+    features, categories with many values, and features of very different ranges.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
     features = row_groups(data.table)
@@ -71,29 +69,18 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
     findings: list[Finding] = []
     numbers = np.arange(len(data))
     train = numbers if data.train_rows is None else data.train_rows
-    counts = np.bincount(rows[train])
-    times = math.gcd(*counts[counts > 0].tolist()) if len(train) else 1
     repeated = train[_repeats(rows[train])]
-    if times > 1 and np.count_nonzero(counts) >= _DOUBLED:
-        sentence = f"every row occurs {times} times or a multiple of it"
-        sentence += f": the file seems to hold its rows {times} times"
-        findings.append(Finding("doubled-file", sentence, "keep each row once"))
-    elif len(repeated):
-        sentence = (
-            f"{counted(len(repeated), 'row')} of {len(train)} {_verb(repeated, 'repeat')} an earlier row"
-        )
+    if len(repeated):
+        verb = "repeats" if len(repeated) == 1 else "repeat"
+        sentence = f"{counted(len(repeated), 'row')} of {len(train)} {verb} an earlier row, label included"
         remedy = "set duplicates: drop to leave them out, or groups: to keep equal rows in one part"
-        findings.append(_of_rows("duplicate-rows", data, repeated, f"{sentence}, label included", remedy))
+        findings.append(_of_rows("duplicate-rows", data, repeated, sentence, remedy))
     others = numbers[(features != numbers) & (y != y[features])]
     if len(others):
         sentence = f"{counted(len(others), 'row')} {HAS[len(others) > 1]} the features of an earlier row and"
         remedy = "correct the labels, or expect that no method predicts these rows"
         findings.append(_of_rows("contradictory-rows", data, others, f"{sentence} another label", remedy))
     return findings
-
-
-def _verb(rows: np.ndarray, verb: str) -> str:
-    return f"{verb}s" if len(rows) == 1 else verb
 
 
 def _of_rows(code: str, data: DataSet, rows: np.ndarray, sentence: str, remedy: str) -> Finding:
@@ -119,9 +106,6 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
         "remove them from the training rows; errors on training rows usually underestimate the error on new "
         "rows"
     )
-    if len(both) == len(data.test_rows):
-        sentence = f"all {len(both)} test rows are training rows too"
-        return [_of_rows("test-rows-in-training-file", data, both, sentence, remedy)]
     sentence = (
         f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows {'is' if len(both) == 1 else 'are'}"
     )

@@ -9,7 +9,7 @@ import numpy as np
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.config.warnings import WARNINGS, Warned
-from confml.data.audit import audit
+from confml.data.audit import audit, row_groups
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
 from confml.runner.plan import Plan
@@ -96,11 +96,9 @@ def _in_groups(data: DataSet) -> bool:
     """Return whether equal rows are of one group, which is never divided between training and test parts."""
     if data.groups is None:
         return False
-    values = np.column_stack([data.table, np.unique(data.y, return_inverse=True)[1].reshape(-1)])
-    codes = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
-    groups = np.unique(data.groups, return_inverse=True)[1].reshape(-1)
-    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
-    return len(pairs) == len(np.unique(codes))
+    y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
+    first = row_groups(np.column_stack([data.table, y]))
+    return np.array_equal(data.groups, data.groups[first])
 
 
 def _large_k(plan: Plan, data: DataSet) -> Iterator[Warned]:
