@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -84,17 +83,6 @@ def test_valid_sets_are_rarely_called_broken(monkeypatch):
             misses.append(np.sum((20 - np.searchsorted(calibration, test)) / 20 <= 0.1))
         broken += p_value(np.array(misses), 30, 19, 0.1, "split") < 0.05
     assert broken / 300 <= 0.05
-
-
-def test_a_refusal_is_a_loss_in_the_ranks(monkeypatch):
-    monkeypatch.syspath_prepend(str(ARENA))
-    from tables import ranks_of
-
-    index = pd.MultiIndex.from_product([list("abcdef"), ["logistic"]], names=["dataset", "base"])
-    values = pd.DataFrame({"plain": 2.0, "small": [1.0] * 3 + [np.nan] * 3}, index=index)
-    ranks = ranks_of(values, "size").set_index("entry")
-    assert ranks["mean_rank"].to_dict() == {"plain": 1.5, "small": 1.5}
-    assert ranks["answered"].to_dict() == {"plain": 1.0, "small": 0.5}
 
 
 def test_aps_of_a_classifier_that_is_always_certain_has_the_coverage_of_the_classifier(capsys):

@@ -370,15 +370,6 @@ def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
         assert "job" in rows[1]["features@predicted"].split("|")[0]
 
 
-def test_the_output_file_is_complete_or_absent(files, wine):
-    _, told = run(*WITHOUT_CONFIG, "new.csv", "--out", "answers/regions.csv")
-    assert "58 rows in answers/regions.csv" in told
-    rows = list(csv.DictReader((files / "answers" / "regions.csv").open()))
-    assert rows == run(*WITHOUT_CONFIG, "new.csv", "--out", "-")[0] and not (files / "-").exists()
-    run(*WITHOUT_CONFIG, "gone.csv", "--out", "answers/other.csv", fails=DataError)
-    assert [path.name for path in (files / "answers").iterdir()] == ["regions.csv"]
-
-
 def test_data_frames_in_and_out(files, wine):
     train, new = wine
     rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 2)

@@ -48,16 +48,6 @@ def error(csv, *args, kind=DataError, **keys) -> str:
 # ---- what is read
 
 
-def test_a_plain_file(csv):
-    data = csv(GOOD)
-    assert data.attributes == data.table_attributes == ("age", "size")
-    assert data.X.tolist() == [[30, 1.5], [41, 2.5], [52, -3], [63, 40]]
-    assert data.y.tolist() == ["yes", "no", "yes", "no"] and data.classes.tolist() == ["no", "yes"]
-    assert not data.nominal.any() and data.categories == (None, None)
-    assert data.train_rows is None and data.groups is None and data.notes == ()
-    assert data.name == "mine"
-
-
 @pytest.mark.parametrize(
     ("separator", "note", "word"),
     [(";", "semicolons", "semicolon"), ("\t", "tabs", "\\t"), ("|", "bars", "|"), (" ", "blanks", "blanks")],

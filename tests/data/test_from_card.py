@@ -126,13 +126,6 @@ def test_merged_and_dropped_classes(made):
     assert data.y.tolist() == [1, 2, 2, 2] and data.X[:, 0].tolist() == [1, 2, 3, 4]
 
 
-def test_label_as_attribute_is_the_one_before_the_merging(made):
-    more = "label-as-attribute: leak\nmerge: {2: [2, 3]}"
-    data = made(FIVE, CLASSES.format(more=more, rows=5, a=2, classes="{1: 1, 2: 3, 9: 1}"))
-    assert data.attributes == ("a", "leak") and data.X[:, 1].tolist() == [1, 2, 3, 3, 9]
-    assert data.y.tolist() == [1, 2, 2, 2, 9]
-
-
 def test_first_rows_train(made):
     data = made(
         FIVE,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from confml.data.unpack import shar_member, uncompress_z
 
@@ -72,20 +70,6 @@ def compress_z(data: bytes, widest: int = 16, check_every: int = 10_000) -> byte
 def text_like(n: int, seed: int = 0) -> bytes:
     rows = np.random.default_rng(seed).integers(0, 120, size=(n // 15, 5))
     return "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
-
-
-BYTES = st.one_of(
-    st.binary(max_size=3000),
-    st.lists(st.sampled_from([b"a", b"ab", b"abc", b"\0"]), max_size=2000).map(b"".join),
-)
-
-
-@settings(max_examples=80)
-@given(data=BYTES, widest=st.integers(9, 16))
-@example(data=b"", widest=16)
-@example(data=b"\0" * 5000, widest=9)
-def test_uncompress_gives_back_what_was_compressed(data, widest):
-    assert uncompress_z(compress_z(data, widest)) == data
 
 
 @pytest.mark.parametrize(("widest", "check_every"), [(16, 10_000), (12, 500), (10, 0)])
