@@ -70,7 +70,7 @@ def kinds(names, more=""):
 
 
 def confml(folder, environment, *arguments):
-    return processes.confml(*arguments, cwd=folder, env=environment, timeout=120)
+    return processes.confml(*arguments, cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")
