@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.candidates import BY_CLASS, candidates
-from confml.neighbours.distances import mixed_distance, squared_distance
+from confml.neighbours.distances import squared_distance
 from confml.neighbours.lanes import FAN, LEAF, first_place, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
 
@@ -110,17 +110,8 @@ def search_products(queries, X, codes, products, slack, low, high, distances, ne
 
 
 @kernel
-def search_mixed(rows, X, codes, nominal, distances, nearest_codes, beyond):
-    """Search the K nearest of each query row (n, d) in X (m, d); see `_kernels` for the arrays that are
-    filled.
-    """
-    k = distances.shape[1]
-    for i in range(len(rows)):
-        filled = 0
-        limit = np.inf
-        for j in range(len(X)):
-            distance = mixed_distance(rows[i], X[j], nominal, limit)
-            if distance <= limit:
-                filled = offer(distance, codes[j], filled, distances[i], nearest_codes[i], beyond[i])
-                if filled == k:
-                    limit = distances[i, k - 1]
+def search_distances(all_distances, codes, distances, nearest_codes, beyond):
+    """Fill the lists of the K nearest of one query row from its distances (m,) to all rows."""
+    filled = 0
+    for j in range(len(all_distances)):
+        filled = offer(all_distances[j], codes[j], filled, distances, nearest_codes, beyond)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.neighbours import _kernels_filter as kernels
-
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 _EXACT_NORM = 2.0**22  # integers and their halves up to here are exact in float32
 _HUGE_NORM = 2.0**100  # products of longer rows may overflow
@@ -79,7 +77,8 @@ class DistanceFilter:
             exact = cls(X, np.rint(centre), exact=True)
             if exact.rows.norms.max() <= _EXACT_NORM:
                 return exact
-        deviation = kernels.largest_deviation(X, centre)
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviation = np.abs(X - centre).max(initial=0.0)
         if features > MOST_FEATURES or not 1e-100 < deviation < 1e130:
             return cls(X, np.zeros(features), 0.0)
         return cls(X, centre, 2.0 ** -np.ceil(np.log2(deviation * np.sqrt(features))))
@@ -99,9 +98,12 @@ class DistanceFilter:
         self.high = ((norms + slack) / 2).astype(np.float32)
 
     def _centred(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, norms = np.empty(X.shape, dtype=np.float32), np.empty(len(X))
-        kernels.centred(X, self._centre, self._scale, values, norms)
-        return values, norms
+        """Return z (n, d) and the squared lengths |z|^2 (n,), added in float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = X - self._centre
+            values *= self._scale
+            rounded = values.astype(np.float32)
+            return rounded, np.einsum("ij,ij->i", rounded, rounded, dtype=np.float64)
 
     def query(self, T: np.ndarray) -> FilterRows:
         """Return new rows T (r, d) in the form that the filter compares."""

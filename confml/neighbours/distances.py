@@ -4,8 +4,6 @@ Two rows tie where these numbers are equal. Every search in this package returns
 uses to exclude rows.
 """
 
-import numpy as np
-
 from confml._jit import kernel
 
 
@@ -66,33 +64,3 @@ def squared_distances_to_columns(x, columns, first, out):
         for j in range(len(out)):
             e0 = x0 - c0[j]
             out[j] += e0 * e0
-
-
-@kernel
-def mixed_distance(a, b, nominal, limit):
-    """Return the distance of rows a (d,) and b (d,) whose first ``nominal`` columns hold category codes (eq.
-    3.2).
-
-    The root of the number of codes that differ plus the squared differences of the other columns, added in
-    this order; with nominal columns only, the number of codes that differ (Hamming distance). A result above
-    ``limit`` may be too small.
-
-    Source: Kubat, An Introduction to Machine Learning (2015).
-    """
-    differing = 0
-    for i in range(nominal):
-        differing += a[i] != b[i]
-    if nominal == a.size:
-        return float(differing)
-    squared = limit * limit * (1.0 + 2.0**-50)
-    if nominal == 0:
-        return np.sqrt(squared_distance(a, b, squared))
-    if differing > squared:
-        return np.sqrt(float(differing))
-    total = float(differing)
-    for i in range(nominal, a.size):
-        difference = a[i] - b[i]
-        total += difference * difference
-        if total > squared:
-            break
-    return np.sqrt(total)

@@ -67,14 +67,6 @@ def _children(leaves):
 
 
 @kernel
-def tree_order(X):
-    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
-    order = np.arange(len(X))
-    sort_into_leaves(X, order, LEAF)
-    return order
-
-
-@kernel
 def leaves_in_order(n):
     """Return the members of leaves with the rows 0..n-1 in their order."""
     members = np.full(((n + LEAF - 1) // LEAF, LEAF), np.int32(-1), np.int32)
@@ -86,42 +78,30 @@ def leaves_in_order(n):
 @kernel
 def wide_tree(X, members):
     """Build the tree over rows X (n, d), float64 and C-contiguous, with these leaves."""
-    d, child = X.shape[1], _children(len(members))
-    rows = np.full((len(members), d, LEAF), np.inf)
+    d, leaves, child = X.shape[1], len(members), _children(len(members))
+    rows = np.full((leaves, d, LEAF), np.inf)
     lows, highs = np.full((len(child) - 1, d, FAN), np.inf), np.full((len(child) - 1, d, FAN), -np.inf)
-    fill_nodes(X, members, child[:-1], child[1:], rows, lows, highs)
-    return WideTree(X, members, rows, lows, highs, child)
-
-
-@kernel
-def fill_nodes(X, members, begin, end, rows, lows, highs):
-    """Fill rows (leaves, d, LEAF), lows and highs (groups, d, FAN), which hold +inf, +inf and -inf.
-
-    members (leaves, LEAF): the rows of X in each leaf, then -1. begin, end (groups,): the children of group g
-    are nodes begin[g] to end[g] - 1, leaves or earlier groups. Leaves and groups can have other sizes than
-    LEAF and FAN.
-    """
-    leaves = len(members)
     for leaf in range(leaves):
-        for e in range(members.shape[1]):
+        for e in range(LEAF):
             i = members[leaf, e]
             if i >= 0:
-                for a in range(X.shape[1]):
+                for a in range(d):
                     rows[leaf, a, e] = X[i, a]
-    for group in range(len(begin)):
-        for node in range(begin[group], end[group]):
-            for a in range(X.shape[1]):
-                slot = node - begin[group]
+    for group in range(len(child) - 1):
+        for node in range(child[group], child[group + 1]):
+            for a in range(d):
+                slot = node - child[group]
                 low, high = lows[group, a, slot], highs[group, a, slot]
                 if node < leaves:
-                    for e in range(members.shape[1]):
+                    for e in range(LEAF):
                         if members[node, e] >= 0:
                             low, high = min(low, rows[node, a, e]), max(high, rows[node, a, e])
                 else:
-                    for e in range(lows.shape[2]):
+                    for e in range(FAN):
                         low = min(low, lows[node - leaves, a, e])
                         high = max(high, highs[node - leaves, a, e])
                 lows[group, a, slot], highs[group, a, slot] = low, high
+    return WideTree(X, members, rows, lows, highs, child)
 
 
 @kernel
@@ -171,23 +151,22 @@ def _pivot(rows, lo, hi, at, attribute, sample):
 
 
 @kernel
-def sort_into_leaves(X, order, size):
-    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this size.
+def tree_order(X):
+    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves.
 
-    Returns the rows in this order. They are copied first, so that memory is read sequentially.
+    Rows are split at the widest feature, recursively, at powers of two of leaves. They are copied first, so
+    that memory is read sequentially.
     """
     d = X.shape[1]
-    rows, low, high = np.empty((order.size, d), X.dtype), np.empty(d, X.dtype), np.empty(d, X.dtype)
-    for e in range(order.size):
-        for a in range(d):
-            rows[e, a] = X[order[e], a]
+    order, rows = np.arange(len(X)), X.copy()
+    low, high = np.empty(d, X.dtype), np.empty(d, X.dtype)
     ranges, sample = np.empty((DEPTH, 2), np.int64), np.empty(SAMPLE, X.dtype)
     ranges[0, 0], ranges[0, 1] = 0, order.size
     top = 1
     while top > 0:
         top -= 1
         begin, stop = ranges[top]
-        if stop - begin <= size:
+        if stop - begin <= LEAF:
             continue
         for a in range(d):
             low[a] = high[a] = rows[begin, a]
@@ -201,14 +180,14 @@ def sort_into_leaves(X, order, size):
                 widest = a
         if high[widest] == low[widest]:  # equal rows
             continue
-        run = size
+        run = LEAF
         while 2 * run < stop - begin:
             run *= 2
         _split(rows, order, begin, stop, begin + run, widest, sample)
         ranges[top, 0], ranges[top, 1] = begin, begin + run
         ranges[top + 1, 0], ranges[top + 1, 1] = begin + run, stop
         top += 2
-    return rows
+    return order
 
 
 @kernel(inline="always")

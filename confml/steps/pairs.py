@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from confml.neighbours.mixed_rows import rows_of_pairs
+from confml.neighbours.distance_kinds import MinkowskiRows
 
 
 class PairDistances:
@@ -12,16 +12,11 @@ class PairDistances:
     """
 
     def __init__(self, X: np.ndarray, nominal: np.ndarray, codes: np.ndarray, classes: int):
-        rows, self._nominal = rows_of_pairs(X, nominal)
-        self._columns, self.codes, self.classes = np.ascontiguousarray(rows.T), codes, classes
+        self._rows, self.codes, self.classes = MinkowskiRows(X, codes, classes, nominal), codes, classes
 
     def distances(self, row: int) -> np.ndarray:
-        """Return the distances (m,) from an example; squares are added in the order of the features."""
-        nominal, numeric = np.split(self._columns, [self._nominal])
-        total = (nominal != nominal[:, [row]]).sum(axis=0).astype(np.float64)
-        for column in numeric:
-            total += (column - column[row]) ** 2
-        return np.sqrt(total) if len(numeric) else total
+        """Return the distances (m,) from an example."""
+        return self._rows.distances(self._rows.X[row])
 
     def nearest(self, row: int, kept: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the smallest distance to the examples ``kept`` (m,) bool, and class counts (c,) there."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.neighbours.mixed_rows import nearest_rows
+from confml.neighbours.distance_kinds import prepare_rows
 from confml.plugins.parameters import Choice, Flag
 from confml.steps.base import Step, complete
 from confml.steps.pairs import PairDistances
@@ -91,7 +91,7 @@ class ConsistentSubset(ExampleReduction):
         passes = 0
         while True:
             passes += 1
-            rows = nearest_rows(X[chosen], codes[chosen], classes, self._coded(X))
+            rows = prepare_rows(X[chosen], codes[chosen], classes, self._coded(X))
             _, winners = rows.query(X, 1).vote(1)
             wrong = (winners != codes) & ~chosen
             if not wrong.any():
@@ -188,5 +188,5 @@ def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[i
         return 0, np.zeros(len(X), dtype=bool)
     classes = int(codes.max()) + 1
     # The nearest row of all is the row itself.
-    nearest = nearest_rows(X, codes, classes, nominal).query(X, 2).distances[:, 1]
+    nearest = prepare_rows(X, codes, classes, nominal).query(X, 2).distances[:, 1]
     return PairDistances(X, nominal, codes, classes).links(nearest)

@@ -21,7 +21,6 @@ from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
 from confml.neighbours.distance_kinds import prepare_rows
-from confml.neighbours.distances import mixed_distance
 from confml.steps.scaling import MinMax
 
 SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)
@@ -40,15 +39,15 @@ SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])
 )
 def test_distances_by_hand(a, b, nominal, distance):
     """Of two rows whose first ``nominal`` attributes are nominal."""
-    assert mixed_distance(np.array(a, float), np.array(b, float), nominal, np.inf) == distance
+    assert distances_to([a], [b], 1, range(nominal))[0, 0] == distance
 
 
 def distances_to(X, new, k=2, nominal=()):
     """The distances that k-NN finds, nearest first."""
-    X = np.array(X)
-    mask = np.isin(np.arange(X.shape[1]), nominal)
+    X = np.array(X, dtype=float)
+    mask = np.isin(np.arange(X.shape[1]), list(nominal))
     rows = prepare_rows(X, np.zeros(len(X), np.int64), 1, mask, "euclidean", 2.0)
-    return rows.query(np.array(new), k).distances
+    return rows.query(np.array(new, dtype=float), k).distances
 
 
 def test_units_decide_who_is_nearest():

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from confml.bayes_error import pairwise_bayes_error
-from confml.methods.svm.class_tree import ClassTree
+from confml.methods.svm.class_tree import class_tree, restricted
 from confml.methods.svm.graph_cuts import minimum_cut
 from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
@@ -69,16 +69,15 @@ def test_the_example_of_stoer_and_wagner():
 def test_every_node_of_a_tree_is_the_least_cut_of_its_classes():
     weights = graph(8, 5)
     classes = np.array(list("abcdefgh"))
-    tree = ClassTree.of_weights(classes, weights)
-    assert len(tree) == 7
-    for node in range(7):
-        left, right = tree.sides(node)
-        members = np.sort(np.concatenate([left, right]))
+    nodes = list(class_tree(classes, weights).inner_nodes())
+    assert len(nodes) == 7
+    for node in nodes:
+        members, right = (np.searchsorted(classes, side.classes) for side in (node, node.sides[1]))
         part = weights[np.ix_(members, members)]
-        assert members[0] in left
+        assert node.classes[0] == node.sides[0].classes[0]
         least = min(cost(part, one) for one in bipartitions(len(members)))
         assert cost(part, np.isin(members, right)) == pytest.approx(least)
-        assert tree.cut[node] == pytest.approx(least)
+        assert node.cut == pytest.approx(least)
 
 
 def clouds(rows=240, classes=6, d=3, seed=0):
@@ -94,8 +93,8 @@ def test_the_weights_are_estimated_bayes_errors(options):
     model = SmartSVM(**options).fit(X, y)
     rates = pairwise_bayes_error(X, y, **{"trees": 3, "count": "all", **options})
     assert_array_equal(model.bayes_error_, rates.estimate)
-    assert model.tree_.to_node() == ClassTree.of_weights(np.arange(6), rates.estimate).to_node()
-    assert model.fit_details_.tree == model.tree_.to_node()
+    assert model.tree_ == class_tree(np.arange(6), rates.estimate)
+    assert model.fit_details_.tree == model.tree_
     assert model.fit_metrics_["machines"] == 5
 
 
@@ -112,10 +111,9 @@ def test_numbers_and_sizes_of_the_binary_problems():
 def machines_of(model, X, y):
     """The tree's nodes as classifiers of scikit-learn's kind, each fitted on its own."""
     machines = []
-    for node in range(len(model.tree_)):
-        left, right = model.tree_.sides(node)
-        rows = np.isin(y, np.concatenate([left, right]))
-        machines.append(OvRSVM(C=model.C).fit(X[rows], np.isin(y[rows], right)))
+    for node in model.tree_.inner_nodes():
+        rows = np.isin(y, node.classes)
+        machines.append(OvRSVM(C=model.C).fit(X[rows], np.isin(y[rows], node.sides[1].classes)))
     return machines
 
 
@@ -124,14 +122,16 @@ def test_an_example_walks_down_from_the_root():
     model = SmartSVM(C=2.0).fit(X, y)
     view = model.confident_predict(X_test)["margin"]
     decided = np.column_stack([one.decision_function(X_test) for one in machines_of(model, X, y)])
+    numbers = {node.classes: number for number, node in enumerate(model.tree_.inner_nodes())}
     for row, values in enumerate(decided):
-        child, out, smallest = 0, {}, np.inf
-        while child >= 0:
-            left, right = model.tree_.sides(child)
-            out |= dict.fromkeys(left if values[child] > 0 else right, -abs(values[child]))
-            smallest = min(smallest, abs(values[child]))
-            child = int((model.tree_.right if values[child] > 0 else model.tree_.left)[child])
-        assert view.labels[row] == -1 - child and view.scores[row, -1 - child] == 0
+        node, out, smallest = model.tree_, {}, np.inf
+        while not node.is_leaf:
+            value = values[numbers[node.classes]]
+            left, right = node.sides
+            out |= dict.fromkeys((left if value > 0 else right).classes, -abs(value))
+            smallest = min(smallest, abs(value))
+            node = right if value > 0 else left
+        assert view.labels[row] == node.classes[0] and view.scores[row, node.classes[0]] == 0
         assert view.confidence[row] == pytest.approx(smallest)
         for code, score in out.items():
             assert view.scores[row, code] == pytest.approx(score)
@@ -157,14 +157,14 @@ def test_any_binary_classifier_may_stand_at_the_nodes(options):
     view = model.confident_predict(X_test)["margin"]
     assert_array_equal(view.scores, again.confident_predict(X_test)["margin"].scores)
     assert np.mean(model.predict(X) == names[y]) > 0.6
-    labels = np.zeros(len(X_test), dtype=int)
+    numbers = {node.classes: number for number, node in enumerate(model.tree_.inner_nodes())}
+    labels = []
     for row in range(len(X_test)):
-        child = 0
-        while child >= 0:
-            second = model.weights_[child].predict(X_test[row : row + 1])[0] == 1
-            child = int((model.tree_.right if second else model.tree_.left)[child])
-        labels[row] = -1 - child
-    assert_array_equal(view.labels, names[labels])
+        node = model.tree_
+        while not node.is_leaf:
+            node = node.sides[model.weights_[numbers[node.classes]].predict(X_test[row : row + 1])[0]]
+        labels.append(node.classes[0])
+    assert_array_equal(view.labels, labels)
 
 
 def test_an_estimators_own_parameters_can_be_tuned():
@@ -208,5 +208,5 @@ def test_inner_folds_share_the_tree_when_asked_to():
     shared = list(model.evaluate_path(X[rows], y[rows], X[rest], grid, None, state))
     for (_, views), trees in zip(shared, (3, 1), strict=True):
         whole = SmartSVM(trees=trees).fit(X, y).tree_
-        assert views.fit_details.tree == whole.only(np.unique(y[rows])).to_node()
+        assert views.fit_details.tree == restricted(whole, np.unique(y[rows]).tolist())
     assert SmartSVM().prepare(X, y, grid) is None

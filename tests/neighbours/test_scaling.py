@@ -10,9 +10,9 @@ from confml.errors import ConfmlError
 from confml.methods.knn import KNN
 from confml.methods.tcm_nn import TCMNN, OnlineTCMNN
 from confml.methods.tcm_nn.neighbour_counter import ENGINES
-from confml.neighbours.mixed_rows import nearest_rows
+from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import NearestRows
-from confml.neighbours.scaling import FARTHEST, SafeScale, half_range
+from confml.neighbours.scaling import FARTHEST, SafeScale
 from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks
 
 POWERS = [-1060, -600, 300, 480, 1018]
@@ -102,21 +102,8 @@ def test_numeric_features_that_cannot_be_compared_with_nominal_ones(scale):
     nominal = np.array([True, False, False])
     X[:, 1:] *= scale
     with pytest.raises(ConfmlError, match="too (large|small) to be compared with nominal features; scale"):
-        nearest_rows(X, y, 3, nominal)
-    nearest_rows(X, y, 3, np.ones(3, dtype=bool)).query(X[:3], 2)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 7, 100, 128, 129, 300])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_ranges_of_joined_rows_are_those_of_the_features(d, order):
-    """Extremes are in joined rows and in the remaining rows."""
-    rng = np.random.default_rng(d)
-    for m in (1, 2, 255, 256, 257, 1000):
-        for row in {0, m // 2, m - 1}:
-            X = np.asarray(rng.normal(size=(m, d)), order=order)
-            X[row, d - 1] = 1e3 * rng.choice([-1, 1])
-            low, high = np.sort(X, axis=0)[[0, -1]]
-            assert half_range(X) == (high / 2 - low / 2).max()
+        prepare_rows(X, y, 3, nominal)
+    prepare_rows(X, y, 3, np.ones(3, dtype=bool)).query(X[:3], 2)
 
 
 def test_usual_data_are_used_as_they_are():

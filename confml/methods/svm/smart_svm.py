@@ -11,9 +11,9 @@ from sklearn.base import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.details import FitDetails
+from confml.methods.details import ClassTreeNode, FitDetails
 from confml.methods.multiclass import BinaryProblem, decision_values
-from confml.methods.svm.class_tree import ClassTree
+from confml.methods.svm.class_tree import class_tree, restricted
 from confml.methods.svm.linear_machines import LinearMachines
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter, ParameterError
 
@@ -143,7 +143,9 @@ class SmartSVM(LinearMachines):
         if self.share_tree and state and self._tree_key() in state:
             whole, weights = state["classes"], state[self._tree_key()]
             kept = np.isin(whole, self.classes_)
-            self.tree_ = ClassTree.of_weights(whole, weights).only(self.classes_)
+            tree = restricted(class_tree(whole, weights), self.classes_.tolist())
+            assert tree is not None  # the classes are in the tree
+            self.tree_ = tree
             self.bayes_error_ = weights[np.ix_(kept, kept)]
             return
         c = len(self.classes_)
@@ -154,7 +156,7 @@ class SmartSVM(LinearMachines):
             trees = by_size if isinstance(self.trees, str) else self.trees
             rates = pairwise_bayes_error(X, codes, trees=trees, count=self.count)
             self.bayes_error_ = np.asarray(rates.estimate)
-        self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_)
+        self.tree_ = class_tree(self.classes_, self.bayes_error_)
 
     def _problems(self, X, codes, state) -> list[BinaryProblem]:
         """Return one problem per node; the right side is the positive class."""
@@ -162,8 +164,8 @@ class SmartSVM(LinearMachines):
         self._grow(X, codes, state)
         self._prepare_seconds = time.thread_time() - started
         problems = []
-        for node in range(len(self.tree_)):
-            left, right = self.tree_.sides(node)
+        for node in self.tree_.inner_nodes():
+            left, right = map(self._codes_of, node.sides)
             rows = np.flatnonzero(np.isin(codes, np.concatenate([left, right])))
             targets = np.where(np.isin(codes[rows], right), 1.0, -1.0)
             problems.append(BinaryProblem(rows, targets, int(right[0]), int(left[0])))
@@ -220,30 +222,34 @@ class SmartSVM(LinearMachines):
     def _walk(self, n: int, decide: Callable[[int, np.ndarray], np.ndarray]) -> dict[str, Prediction]:
         """Return the view of n examples; ``decide`` returns the decision values of a node for some rows."""
         scores, ends = np.zeros((n, len(self.classes_))), np.zeros(n, dtype=np.int64)
-        at = [(0, np.arange(n))] if len(self.tree_) and n else []
+        at = [(self.tree_, 0, np.arange(n))] if n else []
         while at:
-            node, rows = at.pop()
-            decided = decide(node, rows)
-            goes_right = decided > 0
-            left, right = self.tree_.sides(node)
-            ways = ((self.tree_.left, ~goes_right, right), (self.tree_.right, goes_right, left))
-            for children, chosen, lost in ways:
-                here, child = rows[chosen], int(children[node])
-                scores[np.ix_(here, lost)] = -np.abs(decided[chosen])[:, None]
-                if child < 0:
-                    ends[here] = -1 - child
-                elif len(here):
-                    at.append((child, here))
+            node, number, rows = at.pop()
+            if node.is_leaf:
+                ends[rows] = self._codes_of(node)
+                continue
+            decided = decide(number, rows)
+            goes_right, (left, right) = decided > 0, node.sides
+            # The inner nodes are numbered from the root, the left side before the right one.
+            ways = ((left, number + 1, right), (right, number + len(left.classes), left))
+            for chosen, (side, following, lost) in zip((~goes_right, goes_right), ways, strict=True):
+                scores[np.ix_(rows[chosen], self._codes_of(lost))] = -np.abs(decided[chosen])[:, None]
+                if chosen.any():
+                    at.append((side, following, rows[chosen]))
         return {"margin": Prediction(self.classes_, scores, "margin", self.classes_[ends])}
+
+    def _codes_of(self, node: ClassTreeNode) -> np.ndarray:
+        """Return the class numbers of a node, sorted."""
+        return np.searchsorted(self.classes_, np.array(node.classes))
 
     @property
     def fit_details_(self) -> FitDetails:
         """The tree of classes."""
-        return FitDetails(tree=self.tree_.to_node())
+        return FitDetails(tree=self.tree_)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        return {**super().fit_metrics_, "depth": float(self.tree_.to_node().depth)}
+        return {**super().fit_metrics_, "depth": float(self.tree_.depth)}
 
 
 def node_values(learner, X) -> np.ndarray:
