@@ -99,23 +99,3 @@ def test_sparse_examples():
     X[X < 0.4] = 0.0
     dense, sparse = GenSVM().fit(X, y), GenSVM().fit(csr_matrix(X), y)
     assert_allclose(sparse.decision_function(csr_matrix(X)), dense.decision_function(X), atol=1e-5)
-
-
-# ---- kernels
-
-
-def rings(seed=0):
-    """Three rings around one another, which no line parts."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat([0, 1, 2], 50)
-    angle = rng.uniform(0, 2 * np.pi, 150)
-    return np.column_stack([np.cos(angle), np.sin(angle)]) * (y + 0.3 * rng.random(150))[:, None], y
-
-
-@pytest.mark.parametrize("components", [150, 40])
-def test_a_kernel_parts_what_no_line_can(components):
-    X, y = rings()
-    assert np.mean(GenSVM(ridge=2.0**-12).fit(X, y).predict(X) == y) < 0.8
-    model = GenSVM(ridge=2.0**-12, kernel="rbf", gamma=2.0, components=components, random_state=1).fit(X, y)
-    assert np.mean(model.predict(X) == y) > 0.97
-    assert len(model.landmarks_) == components

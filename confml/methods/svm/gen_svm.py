@@ -13,11 +13,10 @@ from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.methods.svm.row_products import row_products
-from confml.plugins.parameters import AnyOf, Choice, Integer, Number, or_null
+from confml.plugins.parameters import Choice, Number
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
-EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, relative to the largest
 
 
 class Solution(NamedTuple):
@@ -45,10 +44,6 @@ class GenSVM(PenaltyPath):
     View ``margin``: the products z' u_k, which are largest for the nearest corner. Ties go to the first class
     in sorted order. metrics: ``objective``, ``iterations``.
 
-    ``kernel: rbf`` is exp(-gamma |x - x'|^2), as in scikit-learn; ``bayes-transduction`` and ``kernel-svm``
-    have the width sigma with gamma = 1 / (2 sigma^2). Examples are represented by the eigenvectors of the
-    kernel matrix of ``components`` training rows, drawn at random if there are more rows.
-
     References
     ----------
     van den Burg & Groenen, GenSVM: a generalized multiclass support vector machine, JMLR 17 (2016).
@@ -70,18 +65,9 @@ class GenSVM(PenaltyPath):
             "weights of the examples: unit, 1 each; group, the same sum for each class",
             options=("unit", "group"),
         ),
-        "kernel": Choice("linear, or rbf: exp(-gamma |x - x'|^2)", options=("linear", "rbf")),
-        "gamma": AnyOf(
-            "coefficient of the rbf kernel, 1 / (2 sigma^2); scale: 1 / (number of features * variance of X)",
-            of=(Choice("", options=("scale",)), Number("", low=0, low_open=True)),
-        ),
-        "components": Integer("largest number of training rows in the kernel map", low=1),
         "tolerance": Number(
             "relative decrease of the objective at which L-BFGS stops",
             low=0,
-        ),
-        "random_state": or_null(
-            "random seed of the rows drawn for the kernel; null: from the seed of the run", Integer("", low=0)
         ),
     }
 
@@ -89,11 +75,7 @@ class GenSVM(PenaltyPath):
     kappa: float = 0.0
     p: float = 1.0
     weights: str = "unit"
-    kernel: str = "linear"
-    gamma: float | str = "scale"
-    components: int = 500
     tolerance: float = 1e-9
-    random_state: int | None = None
 
     # ---- fitting
 
@@ -103,8 +85,7 @@ class GenSVM(PenaltyPath):
         X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         self.corners_ = simplex(c)
-        self._fit_inputs(X)
-        problem = Problem(self._inputs(X), codes, self.corners_, self.kappa, self.p, self.weights)
+        problem = Problem(X, codes, self.corners_, self.kappa, self.p, self.weights)
         shared = time.thread_time() - started
         V = np.zeros((problem.inputs.shape[1] + 1, c - 1))
         self.path_, seconds, pending, iterations = {}, {}, 0.0, 0
@@ -124,37 +105,6 @@ class GenSVM(PenaltyPath):
         self.coefficients_, self.objective_, self.iterations_ = self.path_[ridge]
         del self.path_
 
-    def _fit_inputs(self, X) -> None:
-        """Fit the kernel map: ``landmarks_`` (r, d), ``map_`` (r, inputs), ``gamma_``."""
-        if self.kernel == "linear":
-            return
-        X = X.toarray() if hasattr(X, "toarray") else X
-        variance = float(X.var())
-        scale = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        self.gamma_ = scale if self.gamma == "scale" else float(self.gamma)
-        rows = np.arange(len(X))
-        if len(rows) > self.components:
-            rng = np.random.default_rng(self.random_state)
-            rows = np.sort(rng.choice(len(X), self.components, replace=False))
-        self.landmarks_ = X[rows]
-        values, vectors = np.linalg.eigh(self._kernel(self.landmarks_))
-        kept = values > EIGENVALUE_CUT * values[-1]
-        self.map_ = vectors[:, kept] / np.sqrt(values[kept])
-
-    def _kernel(self, X: np.ndarray) -> np.ndarray:
-        from scipy.spatial.distance import cdist
-
-        return np.exp(-self.gamma_ * cdist(X, self.landmarks_, "sqeuclidean"))
-
-    def _inputs(self, X, product=np.matmul):
-        """Return the inputs (n, q) of the linear machine for examples X (n, d)."""
-        if self.kernel == "linear":
-            return X
-        return product(self._kernel(X.toarray() if hasattr(X, "toarray") else X), self.map_)
-
-    def _seed_counts(self) -> bool:
-        return self.kernel != "linear"
-
     @property
     def fit_metrics_(self) -> dict[str, float]:
         return {"objective": self.objective_, "iterations": self.iterations_}
@@ -165,7 +115,7 @@ class GenSVM(PenaltyPath):
         """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = row_products(self._inputs(X, row_products), self.coefficients_[1:]) + self.coefficients_[0]
+            Z = row_products(X, self.coefficients_[1:]) + self.coefficients_[0]
             scores = finite_scores(row_products(Z, self.corners_.T), self.name)
         return {"margin": Prediction(self.classes_, scores, "margin")}
 

@@ -62,9 +62,9 @@ class PenaltyPath(SparseMethod):
     def _take(self, value: float) -> None:
         """Set the fitted attributes to the fit at one value, and delete ``path_``."""
 
-    @abstractmethod
     def _seed_counts(self) -> bool:
         """Return whether a fit depends on ``random_state``."""
+        return False
 
     def fit(self, X, y):
         """Fit to training examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
@@ -114,5 +114,5 @@ class PenaltyPath(SparseMethod):
         params = self.get_params()  # deep, because the text of an estimator can be abbreviated
         del params[self.penalty]
         if not self._seed_counts():
-            del params["random_state"]
+            params.pop("random_state", None)
         return repr(sorted(params.items(), key=lambda item: item[0]))

@@ -1,7 +1,7 @@
 """`KernelFunction`: the kernels of the methods of this family, and the width sigma.
 
 The Gaussian kernel is exp(-|x - z|^2 / (2 sigma^2)), as in the paper on Bayesian transduction. In
-scikit-learn and in ``gen-svm`` its parameter is gamma = 1 / (2 sigma^2).
+scikit-learn its parameter is gamma = 1 / (2 sigma^2).
 """
 
 from collections.abc import Mapping
