@@ -1,4 +1,4 @@
-"""Kernel that computes and records a billiard trajectory in version space.
+"""Kernel that computes and records a billiard trajectory in version space (Graepel et al., section 3.2).
 
 Walls are the signed training points a_j = y_j phi(x_j) in range coordinates, so version space is
 {w : |w| = 1, <w, a_j> > 0 for all j}. The ball has a position w and a direction v. The products F = <w, a_j>
@@ -12,8 +12,9 @@ none does. At a point with products f = <w, phi> and g = <v, phi> a step gives f
 - on a chord g' = g (in the paper, projection onto the sphere does not change the direction), d = <w, v>, and
   s is the length of the component of v orthogonal to w;
 
-then g' - push k(x, x_wall) y_wall for the bounce. ``arc`` is the length on the sphere. An *anchor* holds w
-and v in full at a step where the direction is drawn anew or rounding errors are removed.
+then g' - push k(x, x_wall) y_wall for the bounce (step 3; there the walls have length 1). ``arc`` is the
+length on the sphere. An *anchor* holds w and v in full at a step where the direction is drawn anew or
+rounding errors are removed.
 """
 
 import math
@@ -100,7 +101,7 @@ def _wall_of_circle(F, V, last):
 
 @kernel
 def _wall_of_line(F, V, last):
-    """Return the next wall on the straight line w + tau v, and tau; -1 if there is none (section 3.2)."""
+    """Return the next wall on the straight line w + tau v, and tau; -1 if there is none (step 2)."""
     wall, tau = -1, np.inf
     for j in range(F.size):
         if j != last and V[j] < 0.0:

@@ -1,18 +1,16 @@
 """`kernel-svm`: a support vector machine with the kernels of the version space methods."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod, finite_scores
 from confml.methods.multiclass import decision_scores, one_vs_rest, two_class_scores
-from confml.methods.version_space._kernels_gram import descend, products
+from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
     WIDTH,
@@ -40,8 +38,7 @@ class KernelSVM(MarginMethod):
     one-vs-rest for more than two classes. The hard-margin solution is then the centre of the largest ball in
     version space.
 
-    The kernel ``rbf`` is exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2) in scikit-learn's SVC and
-    in ``gen-svm``.
+    The kernel ``rbf`` is exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2) in scikit-learn's SVC.
     """
 
     name = "kernel-svm"
@@ -128,25 +125,18 @@ def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.
     """Return the weights alpha (n,) >= 0 of f(x) = sum_i alpha_i y_i k(x_i, x); gram (n, n): k(x_i, x_j).
 
     The hard-margin solution is computed by non-negative least squares and used if it exists and no weight
-    exceeds C. Otherwise coordinate descent is used, with a tolerance of 1e-4 of the margin. Warns if it does
-    not converge.
+    exceeds C. Otherwise it is scikit-learn's SVC of the rows and their mirror images -phi(x), which have the
+    opposite labels, so that the bias is 0. Warns if it does not converge.
     """
-    signed = targets[:, None] * gram * targets
-    diagonal = np.diag(signed).copy()
-    if (diagonal <= 0).any():
-        signed[diagonal <= 0, diagonal <= 0] = 1.0  # phi(x) = 0: its weight is C
     alpha = hard_margin(gram, targets)
-    if alpha is None or alpha.max() > C:
-        alpha = np.zeros(len(targets))
-        gradient = signed @ alpha - 1.0
-        limit = 100_000 + 1000 * len(targets)
-        if descend(signed, alpha, gradient, C, _TOLERANCE, limit) == limit:
-            warnings.warn(
-                f"kernel-svm without bias has not converged with C = {C:g}; choose a smaller C",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-    return alpha
+    if alpha is not None and alpha.max() <= C:
+        return alpha
+    n = len(targets)
+    svc = SVC(C=C / 2, kernel="precomputed", tol=_TOLERANCE, max_iter=100_000 + 1000 * n)
+    svc.fit(np.block([[gram, -gram], [-gram, gram]]), np.append(targets, -targets))
+    alpha = np.zeros(2 * n)
+    alpha[svc.support_] = np.abs(svc.dual_coef_[0])
+    return alpha[:n] + alpha[n:]
 
 
 def hard_margin(gram: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
