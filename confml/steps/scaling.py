@@ -11,9 +11,9 @@ from confml.steps.base import Step, complete
 class MinMax(Step):
     """Scale each feature to [0, 1] by its minimum and maximum in the training set.
 
-    ``(x - min) / (max - min)``. Values of test examples outside the training range are not clipped. A feature
-    that is constant in the training set becomes 0 in every training and test example. Codes of nominal
-    features are not changed.
+    ``(x - min) / (max - min)`` (Kubat, An Introduction to Machine Learning, 2015, eq. 3.3). Values of test
+    examples outside the training range are not clipped. A feature that is constant in the training set
+    becomes 0 in every training and test example. Codes of nominal features are not changed.
 
     Examples
     --------
@@ -123,15 +123,12 @@ _LARGEST = np.finfo(np.float64).max
 @np.errstate(over="ignore", invalid="ignore")
 def _moments(X: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Return means and standard deviations along an axis, which has length 1; equal values have sd 0."""
-    mean, sd = X.mean(axis=axis, keepdims=True), X.std(axis=axis, keepdims=True)
+    # A power of two changes no digit, and brings squares into the range of float64.
+    unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1)
+    near = X / unit
+    mean, sd = near.mean(axis=axis, keepdims=True) * unit, near.std(axis=axis, keepdims=True) * unit
     # The rounded mean of equal values can differ from them: constancy is read off the values.
     varies = X.max(axis=axis, keepdims=True) > X.min(axis=axis, keepdims=True)
-    extreme = varies & ~((sd > 1e-140) & (sd < 1e140))  # squares near the ends of the range, and NaN
-    if extreme.any():
-        exponents = np.frexp(np.abs(X).max(axis=axis, keepdims=True))[1] - 1
-        unit = np.ldexp(1.0, np.where(extreme, exponents, 0))
-        near = X / unit
-        mean, sd = near.mean(axis=axis, keepdims=True) * unit, near.std(axis=axis, keepdims=True) * unit
     return mean, np.where(varies, sd, 0.0)
 
 

@@ -7,19 +7,10 @@ import numpy as np
 
 from confml.data.folds import fold_numbers
 from confml.measures.metric import Metric
-from confml.methods.registry import build, method_class, methods
-from confml.plugins.parameters import Integer, Parameter
+from confml.methods import METHODS
+from confml.methods.registry import build, method_class
+from confml.plugins.parameters import Choice, Integer
 from confml.steps.base import ColumnSelection, complete
-
-
-class MethodName(Parameter):
-    """The name of one of confml's methods."""
-
-    def expected(self) -> str:
-        return "the name of a method, such as knn"
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, str) and value in methods.names()
 
 
 @dataclass(eq=False, repr=False)
@@ -56,7 +47,9 @@ class SelectAttributes(ColumnSelection):
         "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
     parameters = {
-        "method": MethodName("the method whose accuracy is measured, with its default parameters"),
+        "method": Choice(
+            "the method whose accuracy is measured, with its default parameters", tuple(METHODS)
+        ),
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }

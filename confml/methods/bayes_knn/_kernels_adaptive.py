@@ -1,4 +1,4 @@
-"""Kernels of adaptive Bayesian k-NN: class counts in a metric M = Q Lambda Q^T.
+"""Kernels of adaptive Bayesian k-NN: class counts in a metric M = Q Lambda Q^T (section 4.2 of the paper).
 
 Distances in the metric M are Euclidean distances between the rows of Z = X Q Lambda^(1/2). Matrix products
 are loops in a fixed order, so equal rows of X give equal rows of Z to the last bit. BLAS does not guarantee

@@ -1,4 +1,7 @@
-"""Kernels of Bayesian k-NN: a Markov chain over (k, beta) with a fixed metric."""
+"""Kernels of Bayesian k-NN: a Markov chain over (k, beta) with a fixed metric.
+
+Krzanowski et al. (2006), section 3.3: a proposal is accepted with probability min(1, L' pi' / (L pi)).
+"""
 
 import numpy as np
 

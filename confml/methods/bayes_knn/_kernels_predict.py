@@ -111,7 +111,7 @@ def predict_from_nodes(counts, offsets, betas, masses):
 
 @kernel
 def class_probability(j, beta, k, counts):
-    """Return p(y = j | x, beta, k) from the class counts (c,) among the k nearest."""
+    """Return p(y = j | x, beta, k) of section 3.3 of the paper; counts (c,): classes among the k nearest."""
     total = 0.0
     for other in range(counts.size):
         total += np.exp(beta * (counts[other] - counts[j]) / k)

@@ -10,8 +10,9 @@ from confml.neighbours.votes import count_votes
 def weighted_vote(k, distances, codes, beyond, shares, winners):
     """Fill the shares (n, c) of Dudani's weights of the k nearest, and the class of each winner (n,).
 
-    w_i = (d_k - d_i) / (d_k - d_1), and 1 where d_k = d_1: then all rows at that distance count equally.
-    Equal sums of weights: the smaller sum of the distances of rows with a weight; then the first class.
+    w_i = (d_k - d_i) / (d_k - d_1), and 1 where d_k = d_1 (Kubat 2015, eq. 3.4): then all rows at that
+    distance count equally. Equal sums of weights: the smaller sum of the distances of rows with a weight;
+    then the first class.
     """
     n, c = shares.shape
     k = min(k, distances.shape[1])

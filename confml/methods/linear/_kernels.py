@@ -35,9 +35,9 @@ def mistakes_of(X, targets, weights):
 def learn_from_mistakes(X, targets, weights, epochs, rate, by_sum, times_input, alpha):
     """Apply a rule to each of X (m, d) with targets (m,) 0 or 1 in turn; weights (d + 1,) is updated.
 
-    alpha = 0: ``w_i += rate (c - h) x_i``. by_sum: use the weighted sum instead of h. times_input: whether
-    the factor x_i is used. alpha > 0: multiply or divide ``w_i`` by alpha for x_i >= 1/2; the bias does not
-    change.
+    alpha = 0: ``w_i += rate (c - h) x_i`` (Kubat 2015, eq. 4.10). by_sum: use the weighted sum instead of h.
+    times_input: whether the factor x_i is used. alpha > 0: multiply or divide ``w_i`` by alpha for x_i >= 1/2
+    (eq. 4.16); the bias does not change.
     """
     m, d = X.shape
     best = weights.copy()
