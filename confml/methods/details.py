@@ -1,10 +1,10 @@
 """`FitDetails`: findings of a fit that are not single numbers, with their form in the store.
 
-A method returns them from ``fit_details_``; reports read them from a finished cell. Each class has
-``to_dict``, which gives plain data for JSON, and ``from_dict``, its inverse.
+A method returns them from ``fit_details_``; reports read them from a finished cell. ``to_dict`` gives plain
+data for JSON, and ``from_dict`` is its inverse.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,14 +90,7 @@ class ChainSummary:
     ess: Mapping[str, float]
     worst_rhat: float
     least_ess: float
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**vars(self), "warnings": list(self.warnings)}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "ChainSummary":
-        return cls(**{**values, "warnings": tuple(values["warnings"])})
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -120,7 +113,7 @@ class FitDetails:
         """Return plain data without the fields that are None."""
         values = {
             "tree": self.tree and self.tree.to_dict(),
-            "chains": self.chains and self.chains.to_dict(),
+            "chains": self.chains and vars(self.chains),
             "calibration_rows": self.calibration_rows and [list(pair) for pair in self.calibration_rows],
             "tuning": self.tuning and dict(self.tuning),
         }
@@ -133,7 +126,7 @@ class FitDetails:
         rows = rest.pop("calibration_rows", None)
         return cls(
             tree=None if tree is None else ClassTreeNode.from_dict(tree),
-            chains=None if chains is None else ChainSummary.from_dict(chains),
+            chains=None if chains is None else ChainSummary(**chains),
             calibration_rows=None if rows is None else tuple((label, count) for label, count in rows),
             tuning=rest.pop("tuning", None),
             other=rest,

@@ -398,7 +398,4 @@ def _counted_rows(method: Any, fitted_rows: int) -> int:
     """Return the smallest number of examples that a p-value is counted among, the new one not included."""
     if groups := _group_rows(method):
         return min(groups.values())
-    counted = getattr(method, "counted_", None)
-    if counted is not None:
-        return int(np.min(counted)) - 1
     return int(method.fit_metrics_.get("calibration_rows", fitted_rows))

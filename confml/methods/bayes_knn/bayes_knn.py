@@ -281,4 +281,4 @@ class BayesKNN(Method):
         if self.diagnostics_ is None:
             return FitDetails()
         summary = self.diagnostics_.summary(("k", "beta", "log posterior"))
-        return FitDetails(chains=ChainSummary.from_dict(summary))
+        return FitDetails(chains=ChainSummary(**summary))

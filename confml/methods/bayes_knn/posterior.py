@@ -17,6 +17,7 @@ from confml.methods.bayes_knn import _kernels_predict as predictive
 from confml.methods.bayes_knn._kernels import TIE, count_groups
 from confml.neighbours.checks import check_arrays, check_range, check_width
 from confml.neighbours.distances import squared_distances_to_columns
+from confml.neighbours.scaling import SafeScale
 
 _COUNTS = 2_000_000  # class counts of test examples that are computed together
 
@@ -33,18 +34,13 @@ class WritableArrays:
 class Training(WritableArrays):
     """Training examples in the form that the kernels need.
 
-    X: (n, d). codes: (n,) class codes below ``classes``. by_index: whether ties are ordered by row. If
-    the ranges of the features are so large or small that squares would overflow or underflow, all features
-    are scaled by one power of two, which changes no comparison.
+    X: (n, d) on a `SafeScale`. codes: (n,) class codes below ``classes``. by_index: whether ties are ordered
+    by row.
     """
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
         self.codes, self.classes, self.by_index = codes, classes, by_index
-        half_range = np.max(0.5 * X.max(axis=0) - 0.5 * X.min(axis=0))
-        self._factor = 1.0
-        if half_range > 0.0 and not 1e-50 < half_range < 1e50:
-            self._factor = 2.0 ** np.clip(-np.frexp(half_range)[1], -1000, 1000)
-        self.centre = 0.5 * X.max(axis=0) + 0.5 * X.min(axis=0) if self._factor != 1.0 else None
+        self._scale = SafeScale.of(X)
         self.X = self.queries(X)
 
     def __setstate__(self, state: dict) -> None:
@@ -56,11 +52,8 @@ class Training(WritableArrays):
         return len(self.codes)
 
     def queries(self, X: np.ndarray) -> np.ndarray:
-        """Return examples (m, d) on the scale of the training examples, clipped to [-1e100, 1e100]."""
-        if self.centre is not None:
-            with np.errstate(over="ignore"):
-                X = (X - self.centre) * self._factor
-        return np.ascontiguousarray(np.clip(X, -1e100, 1e100))
+        """Return a copy of examples (m, d) on the scale of the training examples."""
+        return np.array(self._scale.apply(X))
 
     @property
     def columns(self) -> np.ndarray:

@@ -30,9 +30,7 @@ def find_classifier(name: str) -> Any:
     no such classifier.
     """
     if name.partition(".")[0] != "sklearn":
-        classifier = find_object(name, "method")
-        check_interface(name, classifier, CLASSIFIER)
-        return classifier
+        return find_estimator(name, "method", CLASSIFIER)
     cls = _public(name)
     if name == PIPELINE or inspect.isclass(cls) and issubclass(cls, ClassifierMixin):
         return cls
@@ -124,13 +122,9 @@ def describe_estimator(name: str, estimator: Any) -> dict[str, Any]:
     return {"name": name, "summary": text.partition("\n")[0], "text": text, "parameters": described}
 
 
+@functools.cache
 def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     """Return the parameters of a class, and whether its constructor accepts any other keyword."""
-    return _known_parameters(cls)
-
-
-@functools.cache
-def _known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     signature = inspect.signature(cls).parameters.values()
     named = {p.name for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     is_open = any(p.kind is p.VAR_KEYWORD for p in signature)

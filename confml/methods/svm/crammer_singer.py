@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
@@ -83,12 +82,6 @@ class CrammerSinger(SparseMethod):
                 codes, c, float(self.C), float(self.tolerance), seed, penalties.tolist()
             )
         return self
-
-    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
-        """Use the same seed for all tolerances, so that they take the examples in the same order."""
-        self.seed_random_states(
-            derived_generator(rng, {name: point[name] for name in point if name != "tolerance"})
-        )
 
     # ---- predicting
 

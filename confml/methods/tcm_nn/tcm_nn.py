@@ -153,14 +153,23 @@ class TCMNN(PValueMethod):
 
     # ---- one pass for a whole grid
 
+    def _at_points(self, grid, rng) -> tuple[list["TCMNN"], list[np.random.Generator | None]]:
+        """Return checked copies with the parameters of the points, seeded as in the default loop, and the
+        generators of the points."""
+        methods = [clone(self).set_params(**point) for point in grid]
+        generators = [None if rng is None else derived_generator(rng, point) for point in grid]
+        for method, generator in zip(methods, generators, strict=True):
+            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+            if generator is not None:
+                method.seed_random_states(generator)
+        return methods, generators
+
     def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
         """Evaluate a path as in the contract. All k share one pass over the training pairs and one over the
         test examples, or one for each value of ``mondrian``; each point is charged an equal part of the
         time.
         """
-        methods = [clone(self).set_params(**point) for point in grid]
-        for method in methods:
-            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+        methods, generators = self._at_points(grid, rng)
         if any(method.by is not None or method.by_columns is not None for method in methods):
             yield from super().evaluate_path(X, y, X_test, grid, rng)
             return
@@ -181,11 +190,8 @@ class TCMNN(PValueMethod):
             )
             counts[mondrian] = counter.counts(*lists, T, ks_of[mondrian], mondrian)
         tested = cpu_seconds()
-        for point, method, k in zip(grid, methods, ks, strict=True):
+        for point, method, k, point_rng in zip(grid, methods, ks, generators, strict=True):
             q = ks_of[method.mondrian].index(k)
-            point_rng = None if rng is None else derived_generator(rng, point)
-            if point_rng is not None and method.random_state is None:  # drawn first, as in the default loop
-                method.random_state = int(point_rng.integers(2**31))
             views = method._views(counter, fitted.classes_, counts[method.mondrian], q, point_rng)
             yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
 
@@ -225,14 +231,11 @@ class TCMNN(PValueMethod):
         ConfmlError
             With ``by``.
         """
-        methods = [clone(self).set_params(**point) for point in grid]
-        for method in methods:
-            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
-            if method.by is not None:
-                raise ConfmlError(
-                    "by needs whole parts, and protocol online predicts one example at a time",
-                    hint="remove by",
-                )
+        methods, generators = self._at_points(grid, rng)
+        if any(method.by is not None for method in methods):
+            raise ConfmlError(
+                "by needs whole parts, and protocol online predicts one example at a time", hint="remove by"
+            )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
         counts_of: dict[bool, tuple[list[int], Counts, np.ndarray]] = {}
@@ -246,13 +249,9 @@ class TCMNN(PValueMethod):
             counts_of[mondrian] = ks, *online.step(X_new, new_codes, predicts=True)
             share = sum(method.mondrian == mondrian for method in methods)
             seconds[mondrian] = (learnt - started) / share, (time.thread_time() - learnt) / share
-        for point, method in zip(grid, methods, strict=True):
+        for point, method, point_rng in zip(grid, methods, generators, strict=True):
             ks, counts, counted = counts_of[method.mondrian]
-            point_rng = None if rng is None else derived_generator(rng, point)
-            if point_rng is not None and method.random_state is None:
-                method.random_state = int(point_rng.integers(2**31))
-            taus, q = point_rng or np.random.default_rng(method.random_state), ks.index(method.k)
-            tau = taus.random(len(X_new)) if method.smoothed else None
+            q, tau = ks.index(method.k), method._taus(len(X_new), point_rng)
             arrays = {"learnt": len(X) + np.arange(len(X_new))}
             view = prediction_of(classes, counts, q, counted, tau, method.mondrian, arrays)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
