@@ -62,7 +62,9 @@ def likelihood_terms(k, counts, codes):
             values[fill], multiples[fill] = -own_count / k, classes - 1 - others
             fill += 1
         rows += 1
-    for matches in np.flatnonzero(alike):
+    for matches in range(k + 1):
+        if alike[matches] == 0.0:
+            continue
         starts[rows], weights[rows] = fill, alike[matches]
         if matches < k:
             values[fill] = (k - matches - matches) / k
@@ -218,7 +220,10 @@ def find_end(mode, height, slope, curvature, direction, scale, terms):
 @kernel
 def log_densities(betas, scale, terms):
     """Return `log_density` at each of betas (q,)."""
-    return np.array([log_density(beta, scale, terms) for beta in betas])
+    out = np.empty(betas.size)
+    for q in range(betas.size):
+        out[q] = log_density(betas[q], scale, terms)
+    return out
 
 
 def panel_ends(low: float, high: float) -> list[float]:

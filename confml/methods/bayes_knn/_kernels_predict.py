@@ -40,7 +40,8 @@ def _moments(mine, other, absent, betas, masses, scratch, out):
 
 @kernel
 def predict_from_nodes(counts, offsets, betas, masses):
-    """Return mean, variance and envelope (m, c each) of the class probabilities of m examples.
+    """Return mean, variance and envelope (m, c each) of the class probabilities of m examples, the last two
+    times a mass, and this mass, which is about 1.
 
     counts (K, m, c): class counts among the k nearest (`Training.class_counts`). offsets (K + 1,):
     betas[offsets[k - 1] : offsets[k]] with posterior ``masses`` are the values of beta at k; the sum of all
@@ -52,23 +53,30 @@ def predict_from_nodes(counts, offsets, betas, masses):
     spread = np.zeros((m, classes))
     envelope = np.zeros((m, classes))
     mean_at_k, variance_at_k, powers = np.empty(classes), np.empty(classes), np.empty(classes)
-    moments = np.empty(6)
+    rest, shares = np.empty(6), np.empty(masses.size)
     table = np.empty((depth + 1, 6))  # moments by the number of neighbours in the largest class
     scratch = np.empty((3, betas.size))
     seen = 0.0  # posterior mass so far
     for k in range(1, depth + 1):
         first, behind = offsets[k - 1], offsets[k]
-        mass = masses[first:behind].sum()
+        mass = 0.0
+        for q in range(first, behind):
+            mass += masses[q]
         if mass < 1e-18:  # below double precision even for 200 such k
             continue
-        at, share = betas[first:behind], masses[first:behind] / mass
-        table[: k + 1, 0] = -1.0  # not computed yet
+        at, share = betas[first:behind], shares[first:behind]
+        for q in range(first, behind):
+            shares[q] = masses[q] / mass
+        for number in range(k + 1):
+            table[number, 0] = -1.0  # not computed yet
         seen += mass
         for i in range(m):
             a = counts[k - 1, i]
-            main = np.argmax(a)
+            main, present = 0, 0
+            for j in range(classes):
+                main = j if a[j] > a[main] else main
+                present += a[j] > 0.0
             large = a[main]
-            present = np.count_nonzero(a)
             if present <= 2:
                 # If all neighbours are of one class, the second class is any other class.
                 partner = -1
@@ -76,18 +84,16 @@ def predict_from_nodes(counts, offsets, betas, masses):
                     if j != main and (a[j] > 0.0 or (present == 1 and partner < 0)):
                         partner = j
                 number = int(large)
-                if number != large:
+                moments = table[number] if number == large else rest
+                if number != large or moments[0] < 0.0:
                     _moments(large / k, (k - large) / k, classes - 2.0, at, share, scratch, moments)
-                else:
-                    if table[number, 0] < 0.0:
-                        _moments(large / k, (k - large) / k, classes - 2.0, at, share, scratch, table[number])
-                    moments[:] = table[number]
-                mean_at_k[:], variance_at_k[:] = moments[4], moments[5]
+                for j in range(classes):
+                    mean_at_k[j], variance_at_k[j] = moments[4], moments[5]
                 mean_at_k[main], variance_at_k[main] = moments[0], moments[1]
                 mean_at_k[partner], variance_at_k[partner] = moments[2], moments[3]
             else:
-                mean_at_k[:] = 0.0
-                variance_at_k[:] = 0.0
+                for j in range(classes):
+                    mean_at_k[j] = variance_at_k[j] = 0.0
                 for sweep in range(2):
                     for q in range(at.size):
                         total = 0.0
@@ -99,14 +105,16 @@ def predict_from_nodes(counts, offsets, betas, masses):
                                 mean_at_k[j] += share[q] * powers[j] / total
                             else:
                                 variance_at_k[j] += share[q] * (powers[j] / total - mean_at_k[j]) ** 2
-            tied = np.sum(a >= large - 1e-9)
+            tied = 0
+            for j in range(classes):
+                tied += a[j] >= large - 1e-9
             for j in range(classes):
                 if a[j] >= large - 1e-9:
                     envelope[i, j] += mass / tied
                 difference = mean_at_k[j] - mean[i, j]
                 mean[i, j] += difference * mass / seen
                 spread[i, j] += mass * (variance_at_k[j] + difference * difference * (1.0 - mass / seen))
-    return mean, spread / seen, np.minimum(1.0, envelope / seen)
+    return mean, spread, envelope, seen
 
 
 @kernel
@@ -129,7 +137,7 @@ def exceedance_from_nodes(counts, offsets, betas, masses, threshold):
                 for j in range(classes):
                     if class_probability(j, betas[q], k, counts[k - 1, i]) > threshold:
                         out[i, j] += masses[q]
-    return np.minimum(1.0, out)
+    return out
 
 
 @kernel
@@ -215,4 +223,4 @@ def exceedance_from_series(counts, panels, bounds, cumulative, masses, k_masses,
                     mass = 1.0 if end >= right else _series(cumulative[panel], (end - left) * width - 1.0)
                     mass -= 0.0 if start <= left else _series(cumulative[panel], (start - left) * width - 1.0)
                     out[i, j] += masses[panel] * mass
-    return np.minimum(1.0, np.maximum(out, 0.0))
+    return out

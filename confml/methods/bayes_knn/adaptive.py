@@ -14,7 +14,6 @@ from confml.methods.bayes_knn.posterior import (
     Sampler,
     Summary,
     Training,
-    WritableArrays,
     acceptance_rates,
 )
 from confml.neighbours.checks import check_arrays, check_range, check_width
@@ -29,7 +28,7 @@ PAPER_SCALE_STEP, PAPER_ANGLE_STEP = 0.2, 0.1  # section 4.2: N(0, 0.2^2) on Lam
 
 
 @dataclass(frozen=True, eq=False)
-class Draws(WritableArrays):
+class Draws:
     """Kept states of one chain.
 
     ks, betas, log_densities: (s,). shares: (s, d), fraction of the trace of M by feature. transforms:
@@ -43,7 +42,7 @@ class Draws(WritableArrays):
     transforms: np.ndarray
 
     def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
+        vars(self).update(state)
         forms = {"betas": "f8 s", "log_densities": "f8 s", "shares": "f8 s d", "transforms": "f8 s d d"}
         check_arrays(vars(self), ks="i8 s", **forms)
 

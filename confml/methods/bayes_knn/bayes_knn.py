@@ -25,7 +25,7 @@ from confml.measures.chains import ChainDiagnostics
 from confml.measures.metric import Metric
 from confml.measures.posterior import Summary, posterior_views
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import SEED, Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Training, integrate, sample
 from confml.methods.details import ChainSummary, FitDetails
@@ -114,9 +114,7 @@ class BayesKNN(Method):
             Integer("", 1),
             Integer("", None, -1),
         ),
-        "random_state": or_null(
-            "random seed of the chains; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
-        ),
+        "random_state": SEED,
     }
 
     model: str = "standard"

@@ -22,16 +22,7 @@ from confml.neighbours.scaling import SafeScale
 _COUNTS = 2_000_000  # class counts of test examples that are computed together
 
 
-class WritableArrays:
-    """Base class that copies read-only arrays when unpickled: kernels are compiled for writable arrays."""
-
-    def __setstate__(self, state: dict) -> None:
-        for name, value in state.items():
-            mapped = isinstance(value, np.ndarray) and not value.flags.writeable
-            self.__dict__[name] = np.array(value) if mapped else value
-
-
-class Training(WritableArrays):
+class Training:
     """Training examples in the form that the kernels need.
 
     X: (n, d) on a `SafeScale`. codes: (n,) class codes below ``classes``. by_index: whether ties are ordered
@@ -44,7 +35,7 @@ class Training(WritableArrays):
         self.X = self.queries(X)
 
     def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
+        vars(self).update(state)
         check_arrays(vars(self), X="f8 n d", codes="i8 n")
         check_range("codes", self.codes, 0, self.classes)
 
@@ -83,7 +74,7 @@ class Training(WritableArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes(WritableArrays):
+class Nodes:
     """Discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
 
     offsets: np.ndarray
@@ -91,7 +82,7 @@ class Nodes(WritableArrays):
     masses: np.ndarray
 
     def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
+        vars(self).update(state)
         sizes = check_arrays(vars(self), offsets="i8 k", betas="f8 m", masses="f8 m")
         _check_offsets("offsets", self.offsets, sizes["m"])
 
@@ -113,7 +104,7 @@ class Nodes(WritableArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class BetaDensity(WritableArrays):
+class BetaDensity:
     """Posterior distribution of beta given k, on one or more panels (intervals of beta) for each k.
 
     panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): interval of each
@@ -127,7 +118,7 @@ class BetaDensity(WritableArrays):
     masses: np.ndarray
 
     def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
+        vars(self).update(state)
         forms = {"bounds": "f8 r 2", "cumulative": "f8 r q", "masses": "f8 r"}
         _check_offsets("panels", self.panels, check_arrays(vars(self), panels="i8 k", **forms)["r"])
 
@@ -137,7 +128,7 @@ class BetaDensity(WritableArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class NodePosterior(WritableArrays):
+class NodePosterior:
     """Posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or the draws of all chains. most_probable: (k, beta) with the largest posterior
@@ -155,7 +146,7 @@ class NodePosterior(WritableArrays):
     diagnostics: ChainDiagnostics | None = None
 
     def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
+        vars(self).update(state)
         parts = [nodes.offsets for nodes in (self.nodes, *self.by_chain)]
         parts += [] if self.beta_density is None else [self.beta_density.panels]
         if {len(part) for part in parts} != {self.depth + 1}:
@@ -188,10 +179,7 @@ class NodePosterior(WritableArrays):
     def summary(self, X: np.ndarray) -> Summary:
         """Return the predictions of test examples (m, d)."""
         distributions = [self.nodes, *(self.by_chain if len(self.by_chain) > 1 else ())]
-        blocks = [
-            [predictive.predict_from_nodes(counts, *nodes.arrays) for nodes in distributions]
-            for counts in self._counts(X)
-        ]
+        blocks = [[_predicted(counts, nodes) for nodes in distributions] for counts in self._counts(X)]
         # (distributions, 3, m, c)
         (mean, variance, envelope), *by_chain = np.concatenate(blocks, axis=2)
         error = None
@@ -204,7 +192,14 @@ class NodePosterior(WritableArrays):
         kernel, arrays = predictive.exceedance_from_nodes, self.nodes.arrays
         if self.beta_density is not None:
             kernel, arrays = predictive.exceedance_from_series, (*self.beta_density.arrays, self.k_masses)
-        return np.concatenate([kernel(counts, *arrays, threshold) for counts in self._counts(X)])
+        blocks = [kernel(counts, *arrays, threshold) for counts in self._counts(X)]
+        return np.clip(np.concatenate(blocks), 0.0, 1.0)
+
+
+def _predicted(counts: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, variance and envelope (m, c each) of the class probabilities; see `predict_from_nodes`."""
+    mean, spread, envelope, mass = predictive.predict_from_nodes(counts, *nodes.arrays)
+    return mean, spread / mass, np.minimum(1.0, envelope / mass)
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
