@@ -24,10 +24,13 @@ from confml.methods.details import FitDetails
 from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training
 from confml.plugins.docstrings import add_sections
-from confml.plugins.parameters import Parameter, check_parameters
+from confml.plugins.parameters import Integer, Parameter, check_parameters, or_null
 
 # Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
 LARGEST_VALUE = 1e100
+SEED = or_null(
+    "random seed; null: a new one for each fit, or from the seed of a run", Integer("", 0, 2**32 - 1)
+)
 
 
 class Views(dict[str, Prediction]):

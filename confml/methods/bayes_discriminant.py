@@ -32,7 +32,7 @@ from confml.measures.posterior import (
     posterior_views,
 )
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import SEED, Method
 from confml.plugins.parameters import Choice, Flag, Integer, Number, or_null
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a scatter matrix, relative to the variances of the features
@@ -90,9 +90,7 @@ class BayesDiscriminant(Method):
         "draws": Integer("number of draws of frequencies, means and covariances", 2),
         "exceeding": Number("threshold of the view exceedance", 0.0, 1.0, high_open=True),
         "entropies": Flag("views total-entropy, expected-entropy and mutual-information too"),
-        "random_state": or_null(
-            "random seed of the draws; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
-        ),
+        "random_state": SEED,
     }
 
     form: str = "linear"

@@ -14,7 +14,6 @@ from confml.plugins.parameters import (
     Number,
     Parameter,
     check_parameters,
-    or_null,
 )
 from confml.plugins.registry import default_parameters, describe_class
 
@@ -156,9 +155,6 @@ def part_parameters(kind: str) -> dict[str, Parameter]:
         "calibration": Number(about, low=0, high=1, low_open=True, high_open=True),
         "folds": Integer("number of folds of cross", low=2),
     }
-
-
-SEED = or_null("random seed if no generator is given", Integer("a seed", low=0))
 
 
 def constructor_parameters(params: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.methods.base import check_largest
+from confml.methods.base import SEED, check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
-from confml.plugins.parameters import Choice, Integer, Number, or_null
+from confml.methods.svm.linear_machines import TOLERANCE, C
+from confml.plugins.parameters import Choice
 
 
 @dataclass(eq=False, repr=False)
@@ -46,14 +47,10 @@ class LinearSVM(LinearGroup):
         "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
     }
     parameters = {
-        "C": Number("penalty of training errors", low=0, low_open=True),
+        "C": C,
         "solver": Choice("LIBLINEAR's solver", options=tuple(SOLVERS)),
-        "tolerance": Number(
-            "stopping tolerance: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True
-        ),
-        "random_state": or_null(
-            "random seed of the dual solver; null: from the seed of the run", Integer("", low=0)
-        ),
+        "tolerance": TOLERANCE,
+        "random_state": SEED,
     }
 
     C: float = 1.0

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.methods.base import SEED
 from confml.methods.linear._kernels import learn_from_mistakes
 from confml.methods.linear.linear_group import Learnt, MistakeDriven
-from confml.plugins.parameters import Choice, Integer, Number, or_null
+from confml.plugins.parameters import Choice, Integer, Number
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
     "perceptron": (False, True),
@@ -55,9 +56,7 @@ class Perceptron(MistakeDriven):
         "epochs": Integer("largest number of epochs", low=1),
         "start": Number("initial weights are drawn uniformly from [-start, start]", low=0),
         "rule": Choice("learning rule", options=tuple(RULES)),
-        "random_state": or_null(
-            "random seed of the initial weights; null: from the seed of the run", Integer("", low=0)
-        ),
+        "random_state": SEED,
     }
 
     rate: float = 0.5

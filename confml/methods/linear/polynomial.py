@@ -10,7 +10,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import MarginMethod
+from confml.methods.base import SEED, MarginMethod
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
@@ -60,9 +60,7 @@ class Polynomial(MarginMethod):
         "rate": or_null("rate of perceptron", Perceptron.parameters["rate"]),
         "alpha": or_null("alpha of winnow", Winnow.parameters["alpha"]),
         "epochs": or_null("epochs of perceptron and winnow", Perceptron.parameters["epochs"]),
-        "random_state": or_null(
-            "random seed of the learner; null: from the seed of the run", Integer("", low=0)
-        ),
+        "random_state": SEED,
     }
 
     order: int = 2

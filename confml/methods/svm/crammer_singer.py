@@ -7,18 +7,17 @@ from typing import Any, Self
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import finite_scores
+from confml.methods.base import SEED, finite_scores
 from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
 from confml.methods.svm.linear_machines import (
     CLASS_WEIGHT,
-    RANDOM_STATE,
+    TOLERANCE,
     C,
     class_penalties,
     known_weight,
 )
 from confml.methods.svm.penalty_path import SparseMethod
 from confml.methods.svm.row_products import row_products
-from confml.plugins.parameters import Number
 
 
 @dataclass(eq=False, repr=False)
@@ -48,13 +47,9 @@ class CrammerSinger(SparseMethod):
     version = 4
     parameters = {
         "C": C,
-        "tolerance": Number(
-            "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective",
-            low=0,
-            low_open=True,
-        ),
+        "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
-        "random_state": RANDOM_STATE,
+        "random_state": SEED,
     }
 
     C: float = 1.0

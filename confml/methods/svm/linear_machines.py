@@ -13,13 +13,13 @@ from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import finite_scores
+from confml.methods.base import SEED, finite_scores
 from confml.methods.known_labels import check_known_labels
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.methods.svm.row_products import row_products
-from confml.plugins.parameters import Choice, Integer, Number, Parameter, or_null
+from confml.plugins.parameters import Choice, Number, Parameter
 
 C = Number("penalty of training errors", low=0, low_open=True)
 TOLERANCE = Number(
@@ -46,9 +46,6 @@ CLASS_WEIGHT = ClassWeight(
     "factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a "
     "problem has several classes); balanced: both sides of each problem have the same total weight; "
     "bayes-error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part"
-)
-RANDOM_STATE = or_null(
-    "random seed of the solver's order of examples; null: from the seed of the run", Integer("", low=0)
 )
 
 
@@ -84,7 +81,7 @@ class LinearMachines(PenaltyPath):
         ),
         "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
-        "random_state": RANDOM_STATE,
+        "random_state": SEED,
     }
 
     C: float = 1.0

@@ -11,7 +11,7 @@ from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, columns_of_p_values
-from confml.methods.base import PValueMethod, Views
+from confml.methods.base import SEED, PValueMethod, Views
 from confml.methods.details import FitDetails
 from confml.methods.divisions import split_columns
 from confml.methods.tcm_nn.group_rows import GroupRows
@@ -75,9 +75,7 @@ class TCMNN(PValueMethod):
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
-        "random_state": or_null(
-            "seed of smoothed p-values where no generator is given", Integer("a seed", low=0)
-        ),
+        "random_state": SEED,
         "by": or_null(
             "groups in which p-values are valid, by columns, bins with given cuts, and label", By("groups")
         ),

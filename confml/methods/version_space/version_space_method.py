@@ -14,7 +14,7 @@ from confml.data.memory import require_memory
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
-from confml.methods.base import Method
+from confml.methods.base import SEED, Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
 from confml.methods.version_space.billiard import BilliardSettings, sample, trajectory_bytes
 from confml.methods.version_space.kernel_functions import (
@@ -83,9 +83,7 @@ class VersionSpaceMethod(Method):
         "multiclass": Choice(
             "reduction of more than two classes: ovr, one-vs-rest; ovo, one-vs-one", ("ovr", "ovo")
         ),
-        "random_state": or_null(
-            "random seed of the billiard; null: a new seed for each fit", Integer("", 0, 2**32 - 1)
-        ),
+        "random_state": SEED,
         "stopping": Choice(
             "fixed: after n_bounces bounces; hoeffding: after ln(1 / eta) / (2 epsilon^2) bounces, by "
             "equation 8 of the paper, which takes bounces for independent draws",
