@@ -6,7 +6,6 @@ the real one, where ``...`` stands for any text, is not changed.
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import tempfile
@@ -35,8 +34,6 @@ def main(names: list[str]) -> None:
         if found != text:
             path.write_text(found, encoding="utf-8")
             print(f"{path} has new outputs")
-    if not names:
-        blocks.VERSIONS.write_text(json.dumps(blocks.versions(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

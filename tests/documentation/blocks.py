@@ -25,7 +25,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +44,6 @@ PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compil(?:ing|ed) .*)\n", re.MULTIL
 WIDTH = 118
 # Completes a part of a config, so that its keys and values can be checked.
 REST_OF_CONFIG = {"name": "part", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
-
-
-# Outputs contain numbers of these packages, whose results may change with their version.
-VERSIONS = Path(__file__).parent / "versions.json"
-PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
-
-
-def versions() -> dict[str, str]:
-    return {name: metadata.version(name) for name in PACKAGES}
 
 
 @dataclass(frozen=True)
@@ -224,40 +214,19 @@ def check_yaml(block: Block, folder: Path) -> None:
 def _in_process(arguments: list[str], block: Block, folder: Path) -> str:
     from confml.cli import main
 
-    output = io.StringIO()
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     if arguments[0] == "run":  # without worker processes, for the same bytes in less time
         arguments = [*arguments, "--engine", "serial"]
     code: Any = 0
-    with (
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(_WithBuffer(output)),
-        contextlib.redirect_stderr(_WithBuffer(output)),
-    ):
+    redirected = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
+    with contextlib.chdir(folder), redirected[0], redirected[1]:
         try:
             main(arguments)
         except SystemExit as ended:
             code = ended.code
-    _check_code(code, block, output.getvalue())
-    return output.getvalue()
-
-
-class _WithBuffer(io.TextIOWrapper):
-    """A text stream with a ``buffer``, as sys.stdout has one, that writes into a `StringIO`."""
-
-    def __init__(self, target: io.StringIO):
-        super().__init__(_Bytes(target), encoding="utf-8", write_through=True)
-
-
-class _Bytes(io.RawIOBase):
-    def __init__(self, target: io.StringIO):
-        self._target = target
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._target.write(bytes(data).decode())
-        return len(data)
+    text = output.buffer.getvalue().decode()
+    _check_code(code, block, text)
+    return text
 
 
 def _bash(block: Block, folder: Path) -> str:

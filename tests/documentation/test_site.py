@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -65,6 +64,5 @@ def test_search_has_the_reference(site):
     for words in ("singleton rate", "confml bayes-error", "class-coverage.csv", "OnlineTCMNN"):
         assert words in index
     home = (site / "index.html").read_text(encoding="utf-8")
-    assert re.search(r"<script[^>]*iframe-worker\.js", home)
-    assert Path(site / "iframe-worker.js").exists()
-    assert re.search(r"<script[^>]*search-input\.js", home) and (site / "search-input.js").exists()
+    for script in ("iframe-worker.js", "search-input.js"):
+        assert re.search(rf"<script[^>]*{script}", home) and (site / script).exists()

@@ -65,19 +65,6 @@ def test_the_documentation_is_short():
     assert sum(bool(re.search(r"\w", word)) for text in texts for word in text.split()) <= 25_000
 
 
-def test_nothing_is_loaded_from_a_network():
-    config = _config()
-    assert config["theme"]["font"] is False and "offline" in config["plugins"]
-    for script in [*config["extra"]["polyfills"], *config["extra_css"], *config["extra_javascript"]]:
-        assert (ROOT / "docs" / "pages" / script).is_file()
-    for path in (ROOT / "docs").rglob("*"):
-        if path.suffix in (".js", ".css", ".svg"):
-            addresses = re.findall(
-                r"(?:src|href|url)\W{1,3}https?:[^\"')\s]*", path.read_text(encoding="utf-8")
-            )
-            assert not addresses, path
-
-
 def test_there_is_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]

@@ -13,7 +13,7 @@ import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 from scipy.stats import binom
 
-from confml.measures import Case, Context, evaluate
+from confml.measures import Case, Context
 from confml.measures.coverage_band import coverage_band, covered_probabilities
 from confml.measures.prediction import Prediction
 from confml.measures.validity import distance_from_uniform
@@ -21,10 +21,6 @@ from confml.report.run.results import Split
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
-
-
-def values_of(prediction, truth, levels=()) -> dict:
-    return {(row.metric, row.level): row.value for row in evaluate(prediction, truth, levels)}
 
 
 def random_case(seed, n=40, c=4, counted=20, unseen=False) -> Case:
@@ -46,33 +42,6 @@ def exchangeable(seed, m=150, n=150):
 
 
 # ---- criteria of efficiency
-
-
-@pytest.mark.parametrize("c, unseen", [(4, False), (4, True), (2, False), (1, False), (1, True)])
-@pytest.mark.parametrize("level", [0.05, 0.3, 0.7])
-def test_criteria_are_their_definitions(c, unseen, level):
-    case = random_case(5, c=c, unseen=unseen)
-    p, truth = case.prediction.scores.tolist(), case.truth.tolist()
-    n = len(truth)
-    S = U = F = OU = OF = N = M = 0.0
-    for i in range(n):
-        S += sum(p[i])
-        U += sorted(p[i])[-2] if c > 1 else 0
-        F += sum(p[i]) - max(p[i])
-        false = [p[i][y] for y in range(c) if y != truth[i]]
-        OU += max(false, default=0)
-        OF += sum(false)
-        region = {y for y in range(c) if p[i][y] > level}
-        N += len(region)
-        M += len(region) > 1
-    found = values_of(case.prediction, case.truth, [level])
-    expected = {
-        **{("sum_of_p", None): S, ("unconfidence", None): U, ("fuzziness", None): F},
-        **{("observed_unconfidence", None): OU, ("observed_fuzziness", None): OF},
-        **{("mean_region_size", level): N, ("two_or_more", level): M},
-    }
-    for key, total in expected.items():
-        assert found[key] == pytest.approx(total / n, abs=1e-12), key
 
 
 # ---- smoothed p-values and their distance from uniform
@@ -156,18 +125,6 @@ def test_weighted_p_values_have_no_band():
 
 
 # ---- classes
-
-
-def test_coverage_of_each_class():
-    case = random_case(8, unseen=True)
-    found = case.class_coverage(0.4)
-    assert list(found) == sorted(set(case.truth.tolist()))
-    for label, (rows, covered) in found.items():
-        mine = [i for i, t in enumerate(case.truth) if t == label]
-        assert rows == len(mine)
-        assert covered == sum(label < 4 and case.prediction.scores[i, label] > 0.4 for i in mine)
-    rows = values_of(case.prediction, case.truth, [0.4])
-    assert rows["worst_class_coverage", 0.4] == min(covered / rows for rows, covered in found.values())
 
 
 def run_of(seeds, **options):

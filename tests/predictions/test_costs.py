@@ -77,19 +77,6 @@ def test_decisions_are_those_of_the_definition(files, frames, abstain):
     assert f"{left} of 60 rows" in words and (left > 0) == (abstain is not None)
 
 
-def test_the_command_and_a_stored_model_decide_the_same(files):
-    fit = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes", "--save", "m.confml")
-    outputs = [
-        CliRunner().invoke(predict, [*source, "new.csv", "--costs", costs])
-        for source in (fit, ("m.confml",))
-        for costs in ("costs.yaml", "costs.csv")
-    ]
-    assert {result.exit_code for result in outputs} == {0}
-    assert len({result.stdout for result in outputs}) == 1
-    columns = ",expected_cost[no],expected_cost[yes],expected_cost[abstain],decision,expected_cost\n"
-    assert columns in outputs[0].stdout
-
-
 def test_numbers_as_classes_and_ties(frames):
     train, new = (frame.assign(ill=(frame["ill"] == "yes").astype(int)) for frame in frames)
     equal = {"matrix": {0: {1: 1}, 1: {0: 1}}, "abstain": 1.0}

@@ -201,7 +201,7 @@ def test_a_choice_of_methods_has_an_exact_bound():
     assert "approximate" not in text and "Markov's inequality" in text and "beta-binomial" not in text
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "naive-bayes", "conformal": "split"}, {"mondrian": True}])
+@pytest.mark.parametrize("options", [{"method": "naive-bayes", "conformal": "split"}, {"mondrian": True}])
 def test_changed_labels_contradict_exchangeability(options):
     train, new = two_classes(300, 0), two_classes(400, 1)
     assert "None of 3 tests shows that new rows differ" in said_by(train, new, levels=[0.1], **options)
@@ -232,14 +232,6 @@ def test_the_probability_of_values_above_all_others(n, m, outside):
     above = (values[:, m:] > values[:, :m].max(axis=1, keepdims=True)).sum(axis=1)
     p = outside_probability(outside, n, m)
     assert np.mean(above >= outside) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1e-12)
-
-
-def test_a_level_that_is_meant_as_a_confidence_is_warned_of(tmp_path):
-    two_classes(60, 0).to_csv(tmp_path / "train.csv", index=False)
-    path = str(tmp_path / "train.csv")
-    found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, "--level", "0.95"])
-    assert "warning: level 0.95 is a significance level" in found.stderr
-    assert "did you mean level 0.05?" in found.stderr
 
 
 @pytest.mark.parametrize(

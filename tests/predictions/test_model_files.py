@@ -45,10 +45,9 @@ def cases():
     for name, cls in known_methods().items():
         if cls.takes_rows:  # it has no predictions for new rows
             continue
-        yield name, name, {}, 2
-        yield f"{name}, 3 classes", name, {}, 3
-        if not {"tcm-nn", "tcm-svm"} & {name}:
-            yield f"{name}, split", name, {"conformal": "split"}, 3
+        yield name, name, {}, 3
+        if name not in ("tcm-nn", "tcm-svm"):
+            yield f"{name}, split", name, {"conformal": "split"}, 2
         for parameter, rule in cls.parameters.items():
             for option in rule.options if isinstance(rule, Choice) and parameter != "kernel" else ():
                 more = {"nominal": "dummy"} if parameter == "distance" else {}
@@ -56,7 +55,6 @@ def cases():
                 yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option, **more}}, 2
     for name in known_steps():
         yield f"step {name}", "tcm-nn", {"steps": [name]}, 2
-        yield f"step {name}, split", "knn", {"steps": [name], "conformal": "split"}, 2
     yield "cross", "knn", {"conformal": "cross"}, 3
     others = ["knn", "sklearn.linear_model.LogisticRegression"]
     yield "best_of", "knn", {"conformal": "split", "params": {"conformal__best_of": others}}, 3
@@ -65,7 +63,6 @@ def cases():
     yield "operating point", "knn", {"risk": 0.3}, 2
     for transformer in ("sklearn.decomposition.PCA", "sklearn.feature_selection.VarianceThreshold"):
         yield transformer, "knn", {"steps": ["standardise", transformer]}, 2
-        yield f"{transformer}, split", "knn", {"steps": [transformer], "conformal": "split"}, 2
     yield "scikit-learn", "sklearn.linear_model.LogisticRegression", {}, 3
 
 
@@ -150,21 +147,22 @@ def test_options_of_a_fit_do_not_go_with_a_model(files):
     assert "a file of new rows are needed" in run("m.confml").stderr
     assert "expected a table of new rows, got a model file" in str(run(*FIT, "m.confml").exception)
     assert "--out is for answers" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
+    table = run("train.csv", "new.csv").stderr
+    assert "train.csv is a table, and a config or a model is expected" in table
+    assert "confml predict --train train.csv --label COLUMN new.csv" in table
+    (files / "file").write_text("")
+    result = run(*FIT, "new.csv", "--save", "file/m.confml")  # noticed before the fit
+    assert isinstance(result.exception, OSError) and not result.stdout
 
 
 def test_a_loaded_model_predicts_in_python(files):
     expected = confml.predict("train.csv", "new.csv", label="target", save="m.confml")
     model = confml.load_model("m.confml")
-    new = pd.read_csv("new.csv")
-    for answers in (confml.predict(model, "new.csv"), confml.predict(files / "m.confml", "new.csv")):
-        pd.testing.assert_frame_equal(answers, expected)
-    assert confml.predict(model, new[:1]).shape == (1, expected.shape[1])
     confml.save_model(model, "n.confml")
-    pd.testing.assert_frame_equal(confml.predict("n.confml", "new.csv"), expected)
+    for source in (model, files / "m.confml", "n.confml"):
+        pd.testing.assert_frame_equal(confml.predict(source, "new.csv"), expected)
     with pytest.raises(ConfmlError, match="method cannot be combined with a fitted model"):
-        confml.predict(model, new, method="knn")
-    with pytest.raises(ConfmlError, match="label, the name of the column with the class, is needed"):
-        confml.predict(new, new)
+        confml.predict(model, pd.read_csv("new.csv"), method="knn")
 
 
 def test_files_that_are_no_models(files):
@@ -179,19 +177,6 @@ def test_files_that_are_no_models(files):
     with pytest.raises(DataError, match="this is a folder, not a"):
         (files / "folder.confml").mkdir()
         confml.load_model("folder.confml")
-
-
-def test_a_place_that_cannot_be_written_is_noticed_before_the_fit(files):
-    (files / "file").write_text("")
-    result = run(*FIT, "new.csv", "--save", "file/m.confml")
-    assert isinstance(result.exception, OSError) and not result.stdout
-
-
-def test_a_table_in_the_place_of_a_config(files):
-    result = run("train.csv", "new.csv")
-    assert result.exit_code == 2
-    assert "train.csv is a table, and a config or a model is expected" in result.stderr
-    assert "confml predict --train train.csv --label COLUMN new.csv" in result.stderr
 
 
 def rewritten(source, path, change):
@@ -244,32 +229,28 @@ def test_damaged_older_and_newer_files_are_refused(files, change, words):
 
 
 NUMBER = {"__class__": "int", "__module__": "builtins", "__loader__": "JsonNode", "content": "7"}
+NUMBER |= {"is_json": True, "__id__": 0}
 
 
 @pytest.mark.parametrize(
-    ("part", "always"), [("facts", {"params", "notes"}), ("coder", {"features"}), ("neighbours", {"X"})]
+    ("part", "name"), [("facts", "params"), ("facts", "notes"), ("coder", "features"), ("neighbours", "X")]
 )
-def test_objects_whose_attributes_are_missing_or_numbers_are_refused(files, part, always):
+@pytest.mark.parametrize("is_there", [False, True])
+def test_objects_whose_attributes_are_missing_or_numbers_are_refused(files, part, name, is_there):
     """Facts without ``params``, and ``notes`` that are a number, ended in a Python error."""
     run(*FIT, "--save", "m.confml")
 
-    def changed(schema, name, number):
+    def change(schema):
         attributes = schema["content"]["content"][part]["content"]["content"]
-        attributes.pop(name) if number is None else attributes.update({name: number})
+        attributes |= {name: NUMBER}
+        if not is_there:
+            del attributes[name]
 
-    schema = json.loads(members_of(files / "m.confml")["schema.json"])
-    refused = set()
-    for name in schema["content"]["content"][part]["content"]["content"]:
-        for number in (None, NUMBER | {"is_json": True, "__id__": 0}):
-            change = with_schema(lambda schema, name=name, number=number: changed(schema, name, number))
-            rewritten(files / "m.confml", files / "n.confml", change)
-            error = run("n.confml", "new.csv").exception
-            assert error is None or isinstance(error, ConfmlError), (name, number)
-            try:
-                confml.predict("n.confml", "new.csv", explain=1)
-            except ConfmlError as refusal:
-                refused |= {name} if "n.confml: the model file is damaged: " in str(refusal) else set()
-    assert refused >= always
+    rewritten(files / "m.confml", files / "n.confml", with_schema(change))
+    error = run("n.confml", "new.csv").exception
+    assert error is None or isinstance(error, ConfmlError)
+    with pytest.raises(DataError, match="n.confml: the model file is damaged: "):
+        confml.predict("n.confml", "new.csv", explain=1)
 
 
 def test_every_changed_or_missing_byte_is_noticed(files):
@@ -277,7 +258,7 @@ def test_every_changed_or_missing_byte_is_noticed(files):
     whole = (files / "m.confml").read_bytes()
     expected = confml.predict("m.confml", "new.csv", explain=1)
     rng = np.random.default_rng(1)
-    for place in rng.choice(len(whole), 30, replace=False).tolist():
+    for place in rng.choice(len(whole), 12, replace=False).tolist():
         for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :]):
             (files / "n.confml").write_bytes(damaged)
             try:
@@ -429,7 +410,7 @@ def test_parameters_that_a_fit_refuses_are_damaged(files, k):
         confml.load_model("n.confml")
 
 
-@pytest.mark.parametrize("count", [1e300, -1.0, 0.5, np.nan])
+@pytest.mark.parametrize("count", [1e300, np.nan])
 def test_absurd_numbers_of_rows(files, count):
     """A number of rows of 1e300 ended in an OverflowError."""
     run(*FIT, "--save", "m.confml")

@@ -84,13 +84,15 @@ def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
     assert float(rows[2]["ks"]) == pytest.approx(kstest(unsmoothed[400:], "uniform").statistic, abs=0.02)
 
 
-def test_sound_batches_and_rows_without_labels(tmp_path):
+def test_sound_batches_and_batches_that_cannot_be_tested(tmp_path):
     write(tmp_path / "train.csv", 600, 0)
-    write(tmp_path / "new.csv", 300, 1)
+    text = write(tmp_path / "new.csv", 300, 1).read_text().splitlines()
     assert "None of 4 tests shows that new rows differ." in run(tmp_path, "--batch-rows", "100").stderr
-    text = (tmp_path / "new.csv").read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in text) + "\n")
     assert "the new rows have no labels" in run(tmp_path, "--batch-rows", "100").stderr
+    fit = ["--train", str(tmp_path / "train.csv"), "--label", "label", "--method", "naive-bayes"]
+    refused = CliRunner().invoke(predict, [*fit, str(tmp_path / "new.csv"), "--batch-rows", "20"]).exception
+    assert "naive-bayes has none" in str(refused) and "--conformal split" in refused.hint
 
 
 def test_no_batch_or_feature_differs_if_the_tests_together_show_no_difference(tmp_path, monkeypatch):
@@ -117,22 +119,12 @@ def test_no_batch_or_feature_differs_if_the_tests_together_show_no_difference(tm
     assert {row["meaning"] for row in document["batches"]} == {"no action needed"}
 
 
-def test_methods_without_p_values_are_refused(tmp_path):
-    write(tmp_path / "train.csv", 60, 0)
-    write(tmp_path / "new.csv", 30, 1)
-    arguments = ["--train", str(tmp_path / "train.csv"), "--label", "label"]
-    found = CliRunner().invoke(
-        predict, [*arguments, str(tmp_path / "new.csv"), "--method", "naive-bayes", "--batch-rows", "20"]
-    )
-    assert "naive-bayes has none" in str(found.exception) and "--conformal split" in found.exception.hint
-
-
 @pytest.mark.parametrize("by_class", [False, True])
-def test_the_test_of_a_batch_keeps_its_level(by_class, exhaustive):
+def test_the_test_of_a_batch_keeps_its_level(by_class):
     """Ranks among shared calibration scores: about 5 % of the batches of exchangeable rows, not 15 %."""
     rng = np.random.default_rng(0)
     small = plain = 0
-    batches = 2000 if exhaustive else 800
+    batches = 800
     for _ in range(batches):
         classes = rng.integers(0, 2, 200) if by_class else np.zeros(200, dtype=int)
         p = np.empty(200)

@@ -1,6 +1,8 @@
 """`predict` without a method takes the one that the finished run of a config recommends."""
 
+import contextlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -21,33 +23,26 @@ levels: [0.1]
 """
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with data, a config and its finished run."""
+    folder = tmp_path_factory.mktemp("recommended")
     y = np.arange(120) % 2
     x = np.random.default_rng(1).normal(size=120) + 3 * y
     frame = pd.DataFrame({"x": x, "y": np.where(y == 1, "yes", "no")})
-    frame[:100].to_csv("train.csv", index=False)
-    frame[100:].to_csv("new.csv", index=False)
-    Path("d.yaml").write_text(CONFIG)
-
-
-def test_the_recommendation_of_the_run_is_taken_and_named(files):
-    ran = CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"])
+    frame[:100].to_csv(folder / "train.csv", index=False)
+    frame[100:].to_csv(folder / "new.csv", index=False)
+    (folder / "d.yaml").write_text(CONFIG)
+    with contextlib.chdir(folder):
+        ran = CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"])
     assert ran.exit_code == 0, ran.output
-    path = Path("results/d/answer.json")
-    answer = json.loads(path.read_text())
-    for label, arguments in (
-        ("Bayes", ["--method", "Bayes"]),
-        ("tcm-nn k=5", ["--method", "tcm-nn", "--param", "k=5"]),
-    ):
-        answer["datasets"]["d"]["recommended"] = label
-        path.write_text(json.dumps(answer))
-        taken = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
-        chosen = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *arguments])
-        assert taken.stdout == chosen.stdout and taken.exit_code == 0
-        sentence = f"method: {label}, which the run in results/d recommends for the lowest error"
-        assert sentence in taken.stderr and sentence not in chosen.stderr
+    return folder
+
+
+@pytest.fixture
+def files(finished, tmp_path, monkeypatch):
+    shutil.copytree(finished, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
 
 
 def recommend(label: str | None) -> None:
@@ -58,8 +53,20 @@ def recommend(label: str | None) -> None:
     path.write_text(json.dumps(answer))
 
 
+def test_the_recommendation_of_the_run_is_taken_and_named(files):
+    for label, arguments in (
+        ("Bayes", ["--method", "Bayes"]),
+        ("tcm-nn k=5", ["--method", "tcm-nn", "--param", "k=5"]),
+    ):
+        recommend(label)
+        taken = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
+        chosen = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *arguments])
+        assert taken.stdout == chosen.stdout and taken.exit_code == 0
+        sentence = f"method: {label}, which the run in results/d recommends for the lowest error"
+        assert sentence in taken.stderr and sentence not in chosen.stderr
+
+
 def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     for label, *options in (
         ("Bayes", "--conformal", "split"),
         ("Bayes", "--conformal", "split", "--mondrian"),
@@ -76,7 +83,6 @@ def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files
 
 
 def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     recommend(None)
     error = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"]).exception
     assert error.hint == "choose one of tcm-nn, Bayes, such as --method 'Bayes'"
@@ -84,7 +90,6 @@ def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
 
 
 def test_a_recommendation_of_another_config_or_other_data_is_not_taken(files):
-    assert CliRunner().invoke(cli, ["run", "d.yaml", "--engine", "serial"]).exit_code == 0
     same = ["--set", "silence=[duplicate-rows]", "--set", "figures=[error-against]"]
     assert CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv", *same]).exit_code == 0
     costs = "costs={matrix: {yes: {no: 5}, no: {yes: 1}}}"
@@ -105,6 +110,7 @@ def test_a_recommendation_of_another_config_or_other_data_is_not_taken(files):
 
 
 def test_without_a_finished_run_the_methods_are_named_before_data_are_read(files):
+    shutil.rmtree("results")
     Path("train.csv").write_text("")
     result = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"])
     assert isinstance(result.exception, ConfigError)

@@ -29,6 +29,8 @@ PLAIN = [
     ("sklearn.dummy.DummyClassifier", {}),
 ]
 FOREST = f"{OF}.RandomForestClassifier"
+HISTOGRAMS = f"{OF}.HistGradientBoostingClassifier"
+SCALED_FOREST = [["scale", "sklearn.preprocessing.StandardScaler"], ["forest", FOREST]]
 
 
 def tables(classes: int = 3) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -46,27 +48,36 @@ def fitted(path, method, params=None, classes=3, **more):
     return confml.predict(train, new, **more), new
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("wrapper", ["", "conformal", "venn"])
-@pytest.mark.parametrize(("method", "params"), PLAIN)
+@pytest.mark.parametrize(
+    ("method", "params", "classes"),
+    [
+        *((method, params, 3) for method, params in PLAIN),
+        *((method, params | {"venn": "inductive"}, 2) for method, params in (PLAIN[3], PLAIN[6], PLAIN[8])),
+        *((method, params | {"conformal": "split"}, 3) for method, params in (PLAIN[2], PLAIN[8])),
+        ("sklearn.pipeline.Pipeline", {"steps": SCALED_FOREST, "forest__n_estimators": 3}, 3),
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
-def test_they_predict_the_same_bytes_from_a_file_without_pickle(tmp_path, method, params, wrapper, classes):
-    settings = {"conformal": "split"} if wrapper == "conformal" else {"venn": "inductive"} if wrapper else {}
-    expected, new = fitted(tmp_path / "m.confml", method, params | settings, classes, steps=["min-max"])
+def test_they_predict_the_same_bytes_from_a_file_without_pickle(tmp_path, method, params, classes):
+    expected, new = fitted(tmp_path / "m.confml", method, params, classes, steps=["min-max"])
     assert confml.predict(tmp_path / "m.confml", new).to_csv() == expected.to_csv()
     assert all(name.endswith((".json", ".npy")) for name in members_of(tmp_path / "m.confml"))
 
 
-def test_a_pipeline_with_a_forest(tmp_path):
-    steps = [["scale", "sklearn.preprocessing.StandardScaler"], ["forest", FOREST]]
-    params = {"steps": steps, "forest__n_estimators": 3}
-    expected, new = fitted(tmp_path / "m.confml", "sklearn.pipeline.Pipeline", params)
-    assert confml.predict(tmp_path / "m.confml", new).to_csv() == expected.to_csv()
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory):
+    """The model files of a forest and of histogram trees, by method."""
+    folder = tmp_path_factory.mktemp("trees")
+    settings = {FOREST: {"n_estimators": 3}, HISTOGRAMS: {"max_iter": 2, "min_samples_leaf": 3}}
+    paths = {method: folder / f"{number}.confml" for number, method in enumerate(settings)}
+    for method, params in settings.items():
+        fitted(paths[method], method, params)
+    return paths
 
 
-def changed(path, change):
-    """Change the first array of nodes of a model file, and sign the file again."""
-    members = members_of(path)
+def changed(source, path, change):
+    """Write a model file with another first array of nodes and right checksums."""
+    members = members_of(source)
     for name in members:
         if name.endswith(".npy"):
             array = np.load(io.BytesIO(members[name]))
@@ -98,19 +109,16 @@ def put(field, at, value):
         (FOREST, lambda nodes: nodes[:-1]),
         (FOREST, lambda nodes: nodes[:0]),
         (FOREST, lambda nodes: nodes[["left_child", "right_child", "feature"]].copy()),
-        *((f"{OF}.HistGradientBoostingClassifier", put(*bad)) for bad in (
+        *((HISTOGRAMS, put(*bad)) for bad in (
             ("left", 0, 0), ("right", 0, 2**32 - 1), ("feature_idx", 0, 3), ("feature_idx", 0, -1),
             ("is_categorical", 0, 1), ("is_leaf", 0, 1),
         )),
     ],
 )  # fmt: skip
-def test_nodes_that_lead_nowhere_are_damaged(tmp_path, method, change):
-    path = tmp_path / "m.confml"
-    params = {"n_estimators": 3} if method == FOREST else {"max_iter": 2, "min_samples_leaf": 3}
-    _, new = fitted(path, method, params)
-    changed(path, change)
+def test_nodes_that_lead_nowhere_are_damaged(trees, tmp_path, method, change):
+    changed(trees[method], tmp_path / "m.confml", change)
     with pytest.raises(DataError, match="the model file is damaged: "):
-        confml.predict(path, new)
+        confml.predict(tmp_path / "m.confml", tables()[1])
 
 
 def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):

@@ -6,6 +6,7 @@ byte for byte: do that after a change that is meant, and read the difference.
 
 from __future__ import annotations
 
+import csv
 import itertools
 import shutil
 import zlib
@@ -68,6 +69,17 @@ def make_run(config, predict, datasets, splits, failing=()):
             else:
                 results[cell.key] = predict(cell)
     return RunResults(config, cells, results, failures, datasets)
+
+
+def infos(*names, rows=100, classes=2) -> dict[str, DatasetInfo]:
+    """Facts about data sets by name."""
+    return {name: DatasetInfo(name=name, rows=rows, attributes=2, classes=classes) for name in names}
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def hash_of(text: str) -> int:

@@ -1,23 +1,14 @@
 """Bands around the means of rates stay between 0 and 100 %; data with groups have no bands of rows."""
 
-import csv
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from matplotlib.collections import PolyCollection
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, infos, make_config, make_run, read, result_of
 
-from confml.cli import cli
+import confml
 from confml.measures.prediction import Prediction
 from confml.report.figures import FIGURES, DatasetResults
-from confml.report.figures.style import line_of, rate_band, style
-from confml.runner.manifest import DatasetInfo
-
-
-def looks_of(curves):
-    return {label: line_of(number) for number, label in enumerate(curves)}
+from confml.report.figures.style import rate_band, style
 
 
 def bands_of(figure) -> np.ndarray:
@@ -35,7 +26,7 @@ def leave_one_out():
 
     config = make_config([entry("knn", sweep={"k": [1, 3]})], thresholds=(0.5,))
     splits = [f"r{number}" for number in range(6)]
-    return make_run(config, predict, {"d": DatasetInfo(name="d", rows=6, attributes=1, classes=2)}, splits)
+    return make_run(config, predict, infos("d", rows=6), splits)
 
 
 def test_the_band_of_a_rate_by_hand():
@@ -57,63 +48,39 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
     ]
     high = np.mean(errors) + np.std(errors, ddof=1)
     assert heights.min() == 0.0 and heights.max() == pytest.approx(100 * high)
-
-
-def test_errors_of_0_and_1_have_a_band_between_0_and_100_per_cent():
     with style():
-        heights = bands_of(FIGURES["error-against"].draw(DatasetResults(leave_one_out(), "d")))
+        heights = bands_of(FIGURES["error-against"].draw(DatasetResults(run, "d")))
     assert heights.min() == 0.0 < heights.max() <= 100.0
-
-
-def grouped_run(folder, groups, protocol, methods, **others):
-    """Run a config on a file of 30 groups of 6 rows, with its groups or without, and return its folder."""
-    rng = np.random.default_rng(0)
-    lines = ["a,b,person,y"]
-    for person in range(30):
-        y, shift = person % 2, rng.normal()
-        for _ in range(6):
-            label = y if rng.random() < 0.9 else 1 - y
-            lines.append(f"{rng.normal(1.5 * y + shift):.4f},{rng.normal(y):.4f},p{person},{label}")
-    (folder / "rows.csv").write_text("\n".join(lines) + "\n")
-    left_out = {"groups": "person"} if groups else {"id": ["person"]}
-    data = {"name": "rows", "csv": str(folder / "rows.csv"), "label": "y", **left_out}
-    config = {"name": "grouped", "datasets": [data], "methods": methods, "protocol": protocol, **others}
-    (folder / "grouped.yaml").write_text(json.dumps(config))
-    done = CliRunner().invoke(
-        cli, ["run", str(folder / "grouped.yaml"), "--engine", "serial", "--out", str(folder / "out")]
-    )
-    assert done.exit_code == 0, done.output
-    return folder / "out"
-
-
-def read(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("groups", [True, False])
 def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
-    methods = [
-        {"name": "naive-bayes"},
-        {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label"}},
-        {"name": "tcm-nn"},
-    ]
-    out = grouped_run(
-        *(tmp_path, groups, {"kind": "holdout", "repeats": 3, "test-size": 0.3}, methods),
-        levels=[0.2],
-        thresholds=[0.9],
-        figures=["reliability"],
-    )
-    for row in read(out / "tables/shift-classes.csv"):
+    """A file of 30 groups of 6 rows, with its groups or without, in splits and online."""
+    rng = np.random.default_rng(0)
+    lines = ["a,b,person,y"]
+    for person in range(30):
+        y, shift = person % 2, rng.normal()
+        for label in np.where(rng.random(6) < 0.9, y, 1 - y):
+            lines.append(f"{rng.normal(1.5 * y + shift):.4f},{rng.normal(y):.4f},p{person},{label}")
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    left_out = {"groups": "person"} if groups else {"id": ["person"]}
+    weighted = {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label"}}
+    config = {
+        "name": "grouped",
+        "datasets": [{"name": "rows", "csv": str(tmp_path / "rows.csv"), "label": "y", **left_out}],
+        "methods": ["naive-bayes", weighted, "tcm-nn"],
+        "protocol": {"kind": "holdout", "repeats": 3, "test-size": 0.3},
+        "levels": [0.2],
+        "figures": ["reliability"],
+    }
+    confml.run(config, out=tmp_path / "out", engine="serial")
+    for row in read(tmp_path / "out" / "tables/shift-classes.csv"):
         assert (row["low"] == row["high"] == "") == groups and row["estimate"]
-    drawn = (out / "figures" / "reliability-rows.svg").read_text(encoding="utf-8")
+    drawn = (tmp_path / "out" / "figures" / "reliability-rows.svg").read_text(encoding="utf-8")
     assert ("90 % band of calibrated" in drawn) == (not groups)
-
-
-@pytest.mark.parametrize("groups", [True, False])
-def test_an_online_pass_over_groups_has_no_band_and_no_guarantee(groups, tmp_path):
-    methods, figures = [{"name": "tcm-nn", "smoothed": True}], ["online-errors"]
-    out = grouped_run(tmp_path, groups, {"kind": "online"}, methods, levels=[0.2], figures=figures)
-    drawn = (out / "figures" / "online-errors-rows.svg").read_text(encoding="utf-8")
+    config |= {"methods": [{"name": "tcm-nn", "smoothed": True}], "protocol": "online"}
+    confml.run(config | {"figures": ["online-errors"]}, out=tmp_path / "online", engine="serial")
+    drawn = (tmp_path / "online" / "figures" / "online-errors-rows.svg").read_text(encoding="utf-8")
     assert ("95 % binomial band" in drawn) == (not groups)
-    assert ("alarms and martingales have no guarantee" in (out / ".run/notes.txt").read_text()) == groups
+    notes = (tmp_path / "online" / ".run/notes.txt").read_text()
+    assert ("alarms and martingales have no guarantee" in notes) == groups

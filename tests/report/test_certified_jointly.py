@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
 from reference import certified_paths as literal
-from report.report_cases import dataset, entry, make_config, make_run, result_of
+from report.report_cases import dataset, entry, infos, make_config, make_run, read, result_of
 from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
@@ -19,11 +17,6 @@ from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
-
-
-def read(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def predict(cell, n=ROWS):
@@ -44,23 +37,11 @@ def predict(cell, n=ROWS):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jointly")
-    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
+    info = infos("three", rows=1500, classes=3)
     config = make_config([entry("good"), entry("poor")], levels=())
     run = make_run(config, predict, info, ["r0", "r1"])
     write_report(run, folder)
     return run, folder
-
-
-def test_one_row_per_limit_with_its_guarantee(report):
-    _, folder = report
-    rows = read(folder / "tables/certified-jointly.csv")
-    limits = [(row["scope"], row["limit"]) for row in rows]
-    assert limits == [("all", limit) for limit in ("0.2", "0.1", "0.05", "0.02", "0.01")]
-    for row in rows:
-        assert row["candidates"] == "2" and row["splits"] == "2"
-        assert row["guarantee"].startswith("With probability at least 0.95") and row["guarantee"][-1] == "."
-    assert rows[1]["certified"] == "2" and rows[1]["method"] == "good"
-    assert float(rows[1]["coverage"]) > 0.5 > float(rows[2]["coverage"]) > 0
 
 
 def test_scope_all_is_the_literal_procedure(report):
@@ -130,7 +111,7 @@ def test_the_limits_that_rows_can_certify():
 
 def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
     """60 rows can certify 0.2 alone, which spends all of delta on both splits."""
-    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
+    info = infos("three", rows=1500, classes=3)
     run = make_run(
         make_config([entry("good")], levels=()),
         lambda cell: predict(cell, 60 if cell.split == "r0" else ROWS),
@@ -140,21 +121,6 @@ def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
     assert limits_of(30, 1) == (0.2,)
     certified = {row[2]: row[6] for row in rows(Report(run, "."))}
     assert certified.pop(0.2) >= 1 and set(certified.values()) == {0}
-
-
-def test_online_runs_have_none(tmp_path):
-    def online(cell):
-        result = predict(cell)
-        view = result.views["probability"]
-        extra = {"learnt": np.arange(ROWS)}
-        views = {"probability": Prediction(view.classes, view.scores, view.kind, view.labels, extra)}
-        return result_of(cell, views, result.truth)
-
-    info = {"three": DatasetInfo(name="three", rows=1500, attributes=2, classes=3, checksum="ab")}
-    write_report(make_run(make_config([entry("good")]), online, info, ["r0"]), tmp_path)
-    assert (tmp_path / "metrics.csv").exists()
-    for name in ("certified-jointly.csv", "certified.csv"):  # of one classifier
-        assert not (tmp_path / name).exists()
 
 
 def test_data_with_groups_have_no_guarantee(tmp_path):

@@ -1,10 +1,10 @@
 """`confml compare` over several data sets: Bayesian signed-rank test; published tables without numbers."""
 
-import csv
 import json
 
 import pytest
 from click.testing import CliRunner
+from report.report_cases import read
 from report.test_summary_tables import noisy_run
 
 import confml.report.compare as module
@@ -36,8 +36,7 @@ def test_each_data_set_is_a_case(opened, tmp_path):
     accepted = next(one for one in tests if one.metric == "sure_correct" and one.first == "tcm-nn k=3")
     assert accepted.second_better > 0.9  # higher is better
     paths = module.write_comparison(rows, tmp_path, tests)
-    with (tmp_path / "signed-rank.csv").open(encoding="utf-8", newline="") as file:
-        written = list(csv.DictReader(file))
+    written = read(tmp_path / "signed-rank.csv")
     assert len(written) == len(tests) and tmp_path / "signed-rank.csv" in paths
     module.write_comparison(rows, tmp_path)
     assert not (tmp_path / "signed-rank.csv").exists()
@@ -90,8 +89,7 @@ def test_comparisons_have_the_verdicts_of_the_run(opened, tmp_path):
     assert accepted and all(row.mean_first < 0.9 for row in accepted)  # higher is better
     printed = CliRunner().invoke(compare, ["run", "--out", str(tmp_path)]).output
     assert "simultaneous for 6 pairs" in printed and f"{rows[2].mean_first:.4f} *" in printed
-    with (tmp_path / "comparisons.csv").open(encoding="utf-8", newline="") as file:
-        written = list(csv.DictReader(file))
+    written = read(tmp_path / "comparisons.csv")
     assert [row["first_worse"] for row in written[:1]] == ["false"] and float(written[0]["p_holm"]) <= 1
 
 
@@ -103,11 +101,3 @@ def test_unfinished_runs_have_no_verdicts(monkeypatch):
     rows = module.compare(["run"])
     assert {row.pairs for row in rows} == {0} and not any(row.first_worse for row in rows)
     assert "no tests (fits are still to be computed" in CliRunner().invoke(compare, ["run"]).output
-
-
-def test_an_interval_without_a_test_is_empty():
-    row = module.ComparisonRow(
-        "d", "vote", "a", "b", "error", None, 1, 0.1, 0.2, -0.1, *[float("nan")] * 3, 1
-    )
-    table = module.comparison_table([row])
-    assert table.frame["95 % interval"].tolist() == [""] and table.frame["p (Holm)"].tolist() == [""]

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
-from pathlib import Path
-
 import numpy as np
 import pytest
-from report.report_cases import entry, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, infos, make_config, make_run, read, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
@@ -29,7 +19,7 @@ def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
         scores = (np.array(predicted[cell.split])[:, None] == classes).astype(float)
         return result_of(cell, {"vote": Prediction(classes, scores, "vote")}, truths[cell.split])
 
-    info = {"d": DatasetInfo(name="d", rows=8, attributes=2, classes=4)}
+    info = infos("d", rows=8, classes=4)
     write_report(make_run(make_config([entry("knn", {"k": 1})]), predict, info, ["r0", "r1"]), tmp_path)
     pairs = [
         (row["label"], row["prediction"], row["count"]) for row in read(tmp_path / "tables/confusion.csv")
@@ -46,18 +36,3 @@ def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
     assert [float(row["recall"]) for row in rows] == pytest.approx([2 / 3, 2 / 3, 0, 0])
     assert [float(row["f1"]) for row in rows] == pytest.approx([2 / 3, 1 / 2, 0, 0])
     assert {(row["params"], row["params.k"]) for row in rows} == {("k=1", "1")}
-
-
-def test_the_counts_are_those_of_the_region_tables(tmp_path):
-    write_report(golden_run(), tmp_path)
-    from_regions = Counter(
-        (row["label"], row["prediction"])
-        for row in read(tmp_path / "regions" / "satimage" / "tcm-nn_k=1.csv")
-    )
-    rows = [
-        row
-        for row in read(tmp_path / "tables/confusion.csv")
-        if (row["dataset"], row["method"]) == ("satimage", "tcm-nn")
-    ]
-    stored = {(row["label"], row["prediction"]): int(row["count"]) for row in rows if row["params.k"] == "1"}
-    assert stored == from_regions and len(stored) > 3

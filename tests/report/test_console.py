@@ -74,14 +74,6 @@ def test_the_short_table_has_a_legend_and_the_files(report):
     assert f"page:    {report / 'report.html'}" in text
 
 
-def test_the_lowest_error_is_marked(report):
-    rows = [line for line in printed(report).split("\n") if " +" in line and "±" in line]
-    assert rows
-    errors = {(row.dataset, row.mean) for row in golden_run().summary if row.metric == "error" and row.n == 2}
-    best = min(mean for dataset, mean in errors if dataset == "satimage")
-    assert any(f"{100 * best:.2f}" in line for line in rows)
-
-
 def many_run(methods: int, datasets=(LONG,)):
     rng = np.random.default_rng(1)
 

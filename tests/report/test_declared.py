@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, figure, make_config, make_run, result_of
 
-from confml.cli import cli
 from confml.config import make_config as config_of
 from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
@@ -21,7 +16,7 @@ from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
-from confml.report.declared import declared_metrics, find_metric
+from confml.report.declared import declared_metrics
 from confml.report.figures import FIGURES, check_figure
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -105,45 +100,6 @@ def test_every_metric_of_a_prediction_is_declared():
     assert emitted == set(known_metrics())
 
 
-def test_each_parameter_has_a_column_beside_the_packed_text(tmp_path):
-    write_report(golden_run(), tmp_path)
-    files = [path for path in tmp_path.rglob("*.csv") if "params" in path.read_text().partition("\n")[0]]
-    assert {"metrics.csv", "summary.csv", "timings.csv", "confusion.csv"} <= {path.name for path in files}
-    for path in files:
-        with path.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                own = {name: row[f"params.{name}"] for name in ("class_weight", "k", "n_estimators")}
-                packed = {
-                    "k=1": {"k": "1"},
-                    "k=10": {"k": "10"},
-                    "n_estimators=5;class_weight=a;b=c/d,e": {
-                        "n_estimators": "5",
-                        "class_weight": "a;b=c/d,e",
-                    },
-                    "": {},
-                }[row["params"]]
-                assert own == {"class_weight": "", "k": "", "n_estimators": "", **packed}
-
-
-def test_every_number_of_a_report_is_declared(tmp_path):
-    """`metrics.csv`, `matched.csv` and what tables and ranks compute from a run."""
-    from report.test_rejection_report import run_by_hand
-
-    from confml.report.numbers.summaries import dataset_rows, training_times
-
-    names = {row.metric for row in dataset_rows([{"name": "d", "rows": 1, "attributes": 1, "classes": 2}])}
-    names |= set(training_times(1.0, 1.0, 1, 0.0))
-    for folder, run in ((tmp_path / "a", golden_run()), (tmp_path / "b", run_by_hand())):
-        write_report(run, folder)
-        for file in ("metrics.csv", "tables/matched.csv"):
-            if (folder / file).exists():
-                with (folder / file).open(encoding="utf-8", newline="") as lines:
-                    names |= {row["metric"] for row in csv.DictReader(lines)}
-    names -= {"trees"}  # of the forest that report_cases.py makes up
-    assert {name for name in names if find_metric(name) is None} == set()
-    assert len(names) > 30
-
-
 def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
     of_reports = [one for one in declared_metrics() if not one.owner]
     assert len(of_reports) > 50
@@ -179,10 +135,6 @@ def test_the_smaller_is_ranked_first_where_lower_is_better(metric):
     assert found.comparison.mean_ranks.tolist() == [1.0, 2.0]
 
 
-def test_the_larger_is_ranked_first_where_higher_is_better():
-    assert ranking(ranked_run((0.1, 0.4)), "ess").comparison.mean_ranks.tolist() == [2.0, 1.0]
-
-
 def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
     run = ranked_run((0.1, 0.4), figures=(figure("ranks", metric="rank"), figure("ranks", metric="trees")))
     with pytest.raises(ConfmlError, match="'rank' cannot be ranked: neither higher nor lower is better"):
@@ -213,13 +165,3 @@ def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
 
 
 # ---- where else directions are read
-
-
-def test_describe_says_what_a_metric_is():
-    told = CliRunner().invoke(cli, ["describe", "fuzziness"])
-    assert told.exit_code == 0
-    assert "better: lower" in told.output and "formula: mean over i" in told.output
-    entry = json.loads(CliRunner().invoke(cli, ["describe", "rhat", "--json"]).output)
-    assert entry["better"] == "lower" and "bayes-knn" in entry["methods"]
-    step = CliRunner().invoke(cli, ["describe", "tomek-links.removed_rows"]).output
-    assert "better: none" in step and "of: tomek-links" in step

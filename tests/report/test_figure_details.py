@@ -1,16 +1,17 @@
 """Figures show every method, have no empty panel, and keys and captions for all that they draw."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import yaml
 from matplotlib.text import Text
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, figure, golden_run, infos, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
-from confml.report.figures import FIGURES, DatasetResults
+from confml.report.figures import FIGURES, DatasetResults, pictures
 from confml.report.figures.style import style
 from confml.runner.manifest import DatasetInfo
 
@@ -63,7 +64,7 @@ def test_the_baseline_is_not_drawn():
         return result_of(cell, {"vote": Prediction(np.arange(3), scores, "vote")}, rng.integers(0, 3, 30))
 
     config = make_config([entry("knn", {"k": 1}), entry("majority-class")])
-    info = {"d": DatasetInfo(name="d", rows=60, attributes=2, classes=3)}
+    info = infos("d", rows=60, classes=3)
     run = make_run(config, predict, info, ["r0", "r1"])
     assert legend_of(drawn("accuracy-rejection", run)) == ["knn k=1"]
     assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
@@ -100,3 +101,9 @@ def test_the_title_of_a_class_tree_is_inside_of_the_figure():
     titles = figure.findobj(lambda artist: isinstance(artist, Text) and "at each node" in artist.get_text())
     frame = titles[0].get_window_extent()
     assert 0 <= frame.x0 and frame.x1 <= figure.bbox.x1 and frame.y1 <= figure.bbox.y1
+
+
+def test_figures_of_alike_names_have_different_files():
+    figures = [figure("coverage-by-level", max_level=level) for level in (0.2, 0.25)]
+    paths = [picture.path for picture in pictures(golden_run(figures=figures))]
+    assert len(set(paths)) == 4 and all(re.fullmatch("figures/[A-Za-z0-9_-]+", path) for path in paths)

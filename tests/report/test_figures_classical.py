@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from confml.config import load_config
 from confml.data import load
 from confml.report.figures import DatasetResults
-from confml.report.figures.curves import metric_curves
 from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
@@ -87,18 +85,3 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
     os.remove(tmp_path / "own.csv")
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     assert "it fits again and needs the data" in (tmp_path / "out" / ".run/notes.txt").read_text()
-
-
-def test_metric_curves_are_means_of_the_metrics(out):
-    results = open_run(out)
-    (curve,) = metric_curves(DatasetResults(results, "at-least"), "rate", "presentations")[0].values()
-    assert [point.x for point in curve] == [0.1, 1] and all(point.n == 2 for point in curve)
-    with open(out / "metrics.csv", newline="") as file:
-        values = [
-            float(row["value"])
-            for row in csv.DictReader(file)
-            if row["dataset"] == "at-least"
-            and row["metric"] == "presentations"
-            and "rate=1;" in row["params"] + ";"
-        ]
-    assert curve[1].mean == pytest.approx(np.mean(values))

@@ -1,11 +1,20 @@
-"""Groups of ``by`` in runs and in predictions for new rows."""
+"""Groups of ``by`` in runs and in predictions for new rows, one of them much smaller than the others."""
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pandas as pd
-import processes
 import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.measures import Case, Prediction
+from confml.measures.coverage_band import calibration_parts
+from confml.report.answers.coverage import SplitErrors, p_value
+from confml.report.answers.differences import SplitLosses
 
 CONFIG = """
 name: groups
@@ -13,72 +22,132 @@ datasets: [{name: mine, csv: train.csv, label: y}]
 steps: [standardise]
 methods:
   - {name: naive-bayes, conformal: split, label: plain}
-  - {name: naive-bayes, conformal: {kind: split, by: [[site], [{age: 3}]]}, label: largest}
-  - {name: tcm-nn, by: site, label: tcm}
-protocol: {kind: holdout, test-size: 0.4, repeats: 3}
+  - {name: naive-bayes, conformal: {kind: split, by: site}, label: one division}
+  - {name: naive-bayes, conformal: {kind: split, by: [[site], [{age: 3}]]}, label: two divisions}
+  - {name: tcm-nn, k: 10, by: site, label: tcm}
+protocol: {kind: holdout, test-size: 0.5, repeats: 3}
 levels: [0.1, 0.3]
 figures: [groups]
+seed: 4
 """
+SITES = {"north": (0.3, 250), "south": (2.0, 250), "west": (0.3, 24)}  # noise and rows
+
+
+def grouped_case(rng, sizes, test_sizes, several=False) -> Case:
+    """Return exchangeable p-values of the true label 0, each counted in its group, among 0 for label 1."""
+    groups, greater, counted = [], [], []
+    for group, (m, n) in enumerate(zip(sizes, test_sizes, strict=True)):
+        scores = np.sort(rng.random(m))
+        greater.append(m - np.searchsorted(scores, rng.random(n)))
+        groups.append(np.full(n, group))
+        counted.append(np.full(n, m + 1))
+    above, counted, codes = map(np.concatenate, (greater, counted, groups))
+    p = np.column_stack([(above + 1) / counted, 1 / counted])
+    if several:
+        extra = {"group": np.column_stack([codes, codes]), "division": np.zeros(p.shape, dtype=np.int64)}
+    else:
+        above = np.column_stack([above, np.zeros_like(above)])
+        extra = {"group": codes[:, None], "n_greater": above, "n_equal": np.ones(p.shape, dtype=np.int64)}
+    return Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), np.zeros(len(p), dtype=int))
+
+
+def errors_of(missed, parts):
+    return SplitErrors(SplitLosses(np.arange(len(missed)), missed, 100), parts, False)
+
+
+@pytest.mark.parametrize("small", [2, 8])
+def test_valid_groups_are_hardly_ever_called_too_low(small):
+    rng = np.random.default_rng(small)
+    low = np.empty(400)
+    for draw in range(len(low)):
+        case = grouped_case(rng, (80, 80, small), (100, 100, small))
+        parts = calibration_parts(case)
+        assert sorted(parts) == sorted([(100, 81), (100, 81), (small, small + 1)])
+        low[draw] = p_value([errors_of(~case.covered(0.1), parts)], 0.1)
+    assert np.mean(low <= 0.05) <= 0.08 and 0.12 <= np.mean(low <= 0.2) <= 0.28  # one p-value of each draw
+    overlapping = grouped_case(rng, (80, 3), (100, 5), several=True)
+    assert calibration_parts(overlapping) == ()
+    assert np.isnan(p_value([errors_of(np.ones(50), ())], 0.1))  # no verdict
+
+
+def command(*arguments):
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.exception or done.output
+    return done
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("groups")
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(
-        {
-            "a": rng.normal(size=500),
-            "site": rng.choice(["north", "south"], 500),
-            "age": rng.integers(20, 80, 500),
-        }
-    )
-    noise = np.where(frame.site == "south", 2.0, 0.3) * rng.normal(size=500)
+    site = np.repeat([*SITES], [rows for _, rows in SITES.values()])
+    frame = pd.DataFrame({"a": rng.normal(size=len(site)), "site": site})
+    frame["age"] = rng.integers(20, 80, len(site))
+    noise = np.array([SITES[name][0] for name in site]) * rng.normal(size=len(site))
     frame["y"] = np.where(frame.a + noise > 0, "high", "low")
-    frame[:400].to_csv(path / "train.csv", index=False)
-    frame[400:].to_csv(path / "new.csv", index=False)
+    train = np.r_[:200, 250:450, 500:512]
+    frame.iloc[train].to_csv(path / "train.csv", index=False)
+    frame.drop(index=train).to_csv(path / "new.csv", index=False)
     (path / "c.yaml").write_text(CONFIG)
+    command("run", path / "c.yaml", "--out", path / "res", "--engine", "serial")
     return path
 
 
-def command(*arguments, code=0):
-    found = processes.confml(*arguments)
-    assert found.returncode == code, found.stderr
-    return found
-
-
 def test_table_of_groups(folder):
-    command("run", folder / "c.yaml", "--out", folder / "res", "--engine", "serial")
     table = pd.read_csv(folder / "res" / "tables/groups.csv")
-    assert set(table.label) == {"plain", "largest", "tcm", "majority-class"}
+    assert set(table.label) == {"plain", "one division", "two divisions", "tcm", "majority-class"}
     assert set(table.by) == {"site", "age in 3 bins"}
-    assert (table.guaranteed == ((table.label == "largest") | (
-        (table.label == "tcm") & (table.by == "site")))).all()  # fmt: skip
+    of_site = table.label.isin(["one division", "tcm"]) & (table.by == "site")
+    assert (table.guaranteed == ((table.label == "two divisions") | of_site)).all()
     by_site = table[(table.by == "site") & (table.level == 0.3) & (table.group == "site = south")]
-    assert by_site.calibration_rows.between(20, 100).all()
+    assert by_site.calibration_rows.between(20, 130).all()
     error, size = by_site.set_index("label").error, by_site.set_index("label").mean_size
-    assert error["plain"] > 0.35 > error["largest"]
-    assert size["plain"] < size["largest"]
+    assert error["plain"] > 0.31 > error["two divisions"]
+    assert size["plain"] < size["two divisions"]
     assert (folder / "res" / "figures" / "groups-mine.svg").exists()
-    assert "groups.csv" in (folder / "res" / "report.html").read_text()
-    rows = table[table.label == "plain"].groupby(["by", "level"]).rows.sum()
-    assert rows.nunique() == 1
+    assert table[table.label == "plain"].groupby(["by", "level"]).rows.sum().nunique() == 1
 
 
-@pytest.mark.parametrize("method", ["largest", "tcm"])
+def test_a_run_calls_no_valid_group_too_low_and_names_the_small_ones(folder):
+    answer = (folder / "res" / "answer.json").read_text()
+    assert "keeps its promise" not in answer and json.loads(answer)["datasets"]
+    bands = pd.read_csv(folder / "res" / "tables/class-coverage.csv")
+    assert (bands.band_low.isna() == bands.params.str.contains("age")).all()
+    assert (bands.band_low.dropna() < 1).all()
+    notes = (folder / "res" / ".run/notes.txt").read_text()
+    assert "in a group of by, and cannot exclude any label there: site = west (" in notes
+
+
+@pytest.mark.parametrize("method", ["one division", "two divisions", "tcm"])
+def test_new_rows_of_groups_look_exchangeable(folder, method):
+    facts = json.loads(
+        command("predict", folder / "c.yaml", folder / "new.csv", "--method", method, "--json").stdout
+    )
+    tests = {test["test"]: test for test in facts["tests"]}
+    assert not any(test["differs"] for test in tests.values())
+    assert ("coverage" in tests) == (method != "two divisions")  # overlapping groups have no test
+    if method != "two divisions":
+        band = float(re.search(r"95 % band ([0-9.]+) to", tests["coverage"]["text"]).group(1))
+        assert 75 < band < 95
+    few = any("cannot exclude any label there: site = west" in text for text in facts["warnings"])
+    assert few == (method != "tcm")  # whose 12 training rows of the group are enough
+
+
+@pytest.mark.parametrize("method", ["two divisions", "tcm"])
 def test_stored_models_predict_the_same_bytes(folder, method):
-    config, model, new = folder / "c.yaml", folder / f"{method}.confml", folder / "new.csv"
-    fitted = command("predict", config, new, "--method", method, "--save", model, "--force")
+    model, new = folder / f"{method}.confml", folder / "new.csv"
+    fitted = command("predict", folder / "c.yaml", new, "--method", method, "--save", model, "--force")
     stored = command("predict", model, new)
-    assert fitted.stdout == stored.stdout and len(fitted.stdout.splitlines()) == 101
+    assert fitted.stdout == stored.stdout and len(fitted.stdout.splitlines()) == 113
     assert "in each group of (site)" in fitted.stderr
     explained = command("predict", model, new, "--explain", "1")
     assert "lines@predicted" in explained.stdout.splitlines()[0]
 
 
 def test_new_groups_and_wrong_columns(folder):
-    text = (folder / "new.csv").read_text().replace("north", "moon")
-    (folder / "moon.csv").write_text(text)
-    found = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
-    assert "in groups without calibration rows: all labels have p-value 1" in found.stderr
-    wrong = command("run", "--dry-run", folder / "c.yaml", "--set", "methods.2.by=sity", code=2)
-    assert "has no column 'sity'" in wrong.stderr and "site" in wrong.stderr
+    (folder / "moon.csv").write_text((folder / "new.csv").read_text().replace("north", "moon"))
+    warned = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
+    assert "in groups without calibration rows: all labels have p-value 1" in warned.stderr
+    dry = ["run", "--dry-run", str(folder / "c.yaml"), "--set", "methods.3.by=sity"]
+    wrong = str(CliRunner().invoke(cli, dry).exception)
+    assert "has no column 'sity'" in wrong and "site" in wrong

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, make_config, make_run, read, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
 ROWS, CHANGE = 1500, 1000
-
-
-def read(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def predict(cell):

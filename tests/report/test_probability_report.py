@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, make_config, make_run, result_of
+from report.report_cases import entry, figure, infos, make_config, make_run, read, result_of
 
 from confml.measures.prediction import Prediction
-from confml.report.figures import NotApplicable, pictures
+from confml.report.figures import pictures
 from confml.report.figures.style import style
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 CLASSES = np.array(["a", "b"])
-INFO = {"d": DatasetInfo(name="d", rows=400, attributes=2, classes=2)}
-
-
-def read(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+INFO = infos("d", rows=400)
 
 
 def predict(cell):
@@ -60,13 +52,3 @@ def test_reliability_counts_every_test_row_once():
     assert titles == ["knn k=3 venn=inductive, n = 400"]
     labels = {text.get_text() for text in drawn.legends[0].get_texts()}
     assert {"isotonic fit", "90 % band of calibrated probabilities"} <= labels
-
-
-def test_reliability_needs_probabilities():
-    def margins(cell):
-        return result_of(cell, {"margin": Prediction(CLASSES, np.eye(2), "margin")}, CLASSES)
-
-    config = make_config([entry("ovo-svm")], figures=(figure("reliability"),))
-    (picture,) = pictures(make_run(config, margins, INFO, ["r0"]))
-    with pytest.raises(NotApplicable, match="no method has probabilities"):
-        picture.draw()

@@ -1,21 +1,19 @@
-"""Certified thresholds, distances of p-values and online columns, recomputed from CSV files alone."""
+"""Certified thresholds and online columns, recomputed from CSV files alone."""
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run
+from report.report_cases import entry, make_config, make_run, read
 from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
 from confml.measures.martingales import power_martingale, simple_mixture
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
 from confml.report.tables.certified import halves
 from confml.report.write import write_report
@@ -23,11 +21,6 @@ from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
 
 LEVELS, ROWS = (0.05, 0.2), 301
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def column(rows, name) -> np.ndarray:
@@ -42,10 +35,6 @@ def examples(n: int, seed: int):
 
 def views_of(cell) -> tuple[dict[str, Prediction], np.ndarray]:
     seed = int(cell.split[1:])
-    if cell.method == "tcm-nn":
-        X, y = examples(120, seed)
-        method = TCMNN(smoothed=cell.params["smoothed"], random_state=0).fit(X[:60], y[:60])
-        return method.confident_predict(X[60:]), y[60:]
     if cell.method == "online":
         X, y = examples(90, seed)
         online = OnlineTCMNN([0, 1], smoothed=cell.params["smoothed"], random_state=0)
@@ -70,11 +59,8 @@ def folder(tmp_path_factory) -> Path:
         return CellResult(cell, truth, rows, Views(views), None, 60, {0: 30, 1: 30})
 
     base = tmp_path_factory.mktemp("recomputable")
-    methods = [
-        entry("bayes-knn"),
-        *(entry(name, sweep={"smoothed": [False, True]}) for name in ("tcm-nn", "online")),
-    ]
-    for name, method in zip(("bayes", "batch", "stream"), methods, strict=True):
+    methods = {"bayes": entry("bayes-knn"), "stream": entry("online", sweep={"smoothed": [False, True]})}
+    for name, method in methods.items():
         info = {name: DatasetInfo(name=name, rows=400, attributes=2, classes=2, checksum="ab")}
         config = make_config([method], levels=LEVELS, thresholds=(0.9,))
         write_report(make_run(config, predict, info, ["r0", "r1", "r2"]), base / name)
@@ -140,23 +126,6 @@ def distance_from_uniform(p: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("smoothed", ["false", "true"])
-@pytest.mark.parametrize("split", ["r0", "r2"])
-def test_the_distance_from_uniform_is_recomputed_from_the_region_table(folder, smoothed, split):
-    run = folder / "batch"
-    rows = rows_of(run / "regions" / "batch" / f"tcm-nn_smoothed={smoothed}.csv", split)
-    assert len(rows) == 60
-    p = column(rows, "p_smoothed")
-    if smoothed == "true":
-        assert p.tolist() == [float(row[f"p[{row['label']}]"]) for row in rows]
-    (stored,) = (
-        float(row["value"])
-        for row in read(run / "metrics.csv")
-        if (row["params"], row["split"], row["metric"]) == (f"smoothed={smoothed}", split, "ks_statistic")
-    )
-    assert stored == pytest.approx(distance_from_uniform(p), abs=1e-12)
-
-
-@pytest.mark.parametrize("smoothed", ["false", "true"])
 def test_online_columns_are_recomputed_from_region_tables(folder, smoothed):
     run = folder / "stream"
     rows = rows_of(run / "regions" / "stream" / f"online_smoothed={smoothed}.csv", "r1")
@@ -172,17 +141,3 @@ def test_online_columns_are_recomputed_from_region_tables(folder, smoothed):
     assert metrics["ks_statistic"] == pytest.approx(distance_from_uniform(p), abs=1e-12)
     for metric in ("log10_mixture_martingale", "log10_power_martingale"):
         assert metrics[metric] == float(rows[-1][metric])
-
-
-def test_an_absent_class_has_p_value_0(tmp_path):
-    X, y = examples(40, 3)
-    view = TCMNN().fit(X[:30], y[:30]).confident_predict(X[30:])
-    truth = np.where(np.arange(10) == 4, 9, y[30:])
-
-    def predict(cell):
-        return CellResult(cell, truth, np.arange(10), Views(view), None, 30, {})
-
-    info = {"d": DatasetInfo(name="d", rows=40, attributes=2, classes=2, checksum="ab")}
-    write_report(make_run(make_config([entry("tcm-nn")]), predict, info, ["r0"]), tmp_path)
-    rows = read(tmp_path / "regions" / "d" / "tcm-nn.csv")
-    assert rows[4]["p_smoothed"] == "0.0"

@@ -19,14 +19,16 @@ from report.report_cases import (
     entry,
     figure,
     golden_run,
+    infos,
     make_config,
     make_run,
+    read,
     result_of,
 )
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.published import Ours, known_tables
+from confml.published import Ours
 from confml.report.console import print_json, print_run
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.numbers.summaries import SummaryRow, mean_and_sd
@@ -35,11 +37,6 @@ from confml.report.tables.published_tables import compare, find, published_table
 from confml.report.write import write_report
 from confml.runner import manifest
 from confml.runner.manifest import DatasetInfo
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -190,53 +187,6 @@ def test_fields_survive_any_reader(tmp_path):
 # ---- region tables
 
 
-def test_regions_read_back(report):
-    rows = read(report / "regions" / safe_name("odd, data") / "tcm-nn_k=10.csv")
-    rows = [row for row in rows if row["split"] == "r2"]
-    run = golden_run()
-    cell = next(c for c in run.cells if (c.dataset, c.variant, c.split) == ("odd, data", "k=10", "r2"))
-    result = run.results[cell.key]
-    view = result.views["p-value"]
-    for place, row in enumerate(rows):
-        assert row["row"] == str(result.rows[place])
-        assert row["label"] == result.truth[place] and row["prediction"] == view.labels[place]
-        assert float(row["confidence"]) == view.confidence[place]
-        assert float(row["credibility"]) == view.credibility[place]
-        for column, label in enumerate(view.classes):
-            assert float(row[f"p[{label}]"]) == view.scores[place, column]
-        for level in (0.05, 0.2):
-            kept = view.classes[view.region(level)[place]].tolist()
-            assert labels_of(row[f"region@{level}"]) == kept
-            reason = "certain" if len(kept) == 1 else "ambiguous" if kept else "atypical"
-            assert row[f"reason@{level}"] == reason
-
-
-def labels_of(region: str) -> list[str]:
-    """What the documentation says: joined by |, and a backslash in front of | and backslash in labels."""
-    if not region:
-        return []
-    parts = re.findall(r"((?:[^|\\]|\\.)*)(?:\||$)", region)[
-        : len(re.findall(r"(?<!\\)(?:\\\\)*\|", region)) + 1
-    ]
-    return [re.sub(r"\\(.)", r"\1", part) for part in parts]
-
-
-def test_one_class_and_labels_training_never_saw(tmp_path):
-    def predict(cell):
-        view = Prediction(np.array(["x"]), [[0.5], [0.01]], "p-value")
-        return result_of(cell, {"p-value": view}, np.array(["x", "never seen"]))
-
-    config = make_config([entry("tcm-nn")], levels=(0.05,))
-    run = make_run(config, predict, {"d": DatasetInfo(name="d", rows=4, attributes=1, classes=1)}, ["fixed"])
-    write_report(run, tmp_path)
-    rows = read(tmp_path / "regions" / "d" / "tcm-nn.csv")
-    assert [row["region@0.05"] for row in rows] == ["x", ""]
-    values = {row["metric"]: row["value"] for row in read(tmp_path / "metrics.csv")}
-    assert (
-        values["error"] == "0.5" and values["coverage"] == "0.5" and values["correct_of_one_class"] == "1.0"
-    )
-
-
 # ---- names of files
 
 
@@ -262,7 +212,7 @@ def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
     run = make_run(
         make_config([entry("ovo-svm"), entry("ovo-svm", label="second")]),
         lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
-        {"d": DatasetInfo(name="d", rows=2, attributes=1, classes=2)},
+        infos("d", rows=2),
         ["r0"],
     )
     one, other = run.cells
@@ -283,17 +233,6 @@ def summary_row(dataset, method, params, metric, level, mean, view="p-value", sd
     return SummaryRow(dataset, method, params, variant, view, metric, level, mean, sd, n)
 
 
-def test_every_published_table_can_be_read():
-    for name, table in known_tables().items():
-        entries = list(table.entries())
-        assert entries and table.name == name
-        printed = [one for one in entries if one.printed]
-        numbers = sum(1 for row in table.rows() for column in table.columns if row[column])
-        assert len(printed) == numbers and all(math.isfinite(float(one.printed)) for one in printed)
-        assert {one.keys[0] for one in entries} == {row["dataset"] for row in table.rows()}
-    assert {"tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"} <= set(known_tables())
-
-
 def test_the_papers_numbers_meet_ours():
     values = {("one_class", 0.01): 0.644, ("two_or_more", 0.01): 0.356, ("no_class", 0.01): 0.0}
     values |= {("correct_of_one_class", 0.01): 0.98758, ("correct_of_one_class", 0.05): 0.95}
@@ -308,20 +247,6 @@ def test_the_papers_numbers_meet_ours():
     assert not ours[("satellite", "5"), "correct_of_one_class_percent"].as_printed  # 95.0 is not 94.9
     assert "Not computed: usps, shuttle, segment." in notes
     assert "Computed in part: satellite." in notes
-
-
-def test_methods_without_results_are_named_and_1_nn_stands_beside_the_literature():
-    summary = [
-        summary_row("satimage", "tcm-nn", {"k": 1}, "error", None, 0.106),
-        summary_row("satimage", "knn", {"k": 1}, "error", None, 0.1055, view="vote"),
-    ]
-    lines, _ = compare(published_table("tcm-nn-table1"), summary)
-    rows = {line.entry.keys[1]: line for line in lines if line.entry.keys[0] == "satellite"}
-    assert list(rows)[-1] == "1-NN (confml)" and len(rows) == 9
-    for name in ("CASTLE", "k-nn"):
-        assert rows[name].status == "not in this run" and rows[name].confml is None
-    assert rows["1-NN (confml)"].confml == 10.55 and rows["1-NN (confml)"].difference is None
-    assert rows["TCM"].difference == 0
 
 
 def test_the_papers_variant_is_found_among_others():
@@ -414,12 +339,6 @@ def figures_run(figures, methods=None, names=("d",), **others):
     return make_run(make_config(methods, figures=figures, **others), predict, datasets, ["r0", "r1"])
 
 
-def test_figures_are_drawn_of_every_data_set(tmp_path):
-    write_report(figures_run([figure("coverage-by-level")], names=("d", "e, f")), tmp_path)
-    stems = {f"coverage-by-level-{stem}" for stem in ("d", safe_name("e, f"))}
-    assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
-
-
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
     write_report(figures_run(ALL_FIGURES, figure_formats=("png", "pdf")), tmp_path / "one")
     write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:2]), tmp_path / "two")
@@ -463,10 +382,3 @@ def test_print_json_is_the_summary(report):
     out = io.StringIO()
     print_json(golden_run(paper=PAPER), out)
     assert out.getvalue() == (report / "summary.json").read_text(encoding="utf-8")
-
-
-def test_a_run_without_levels_and_thresholds(tmp_path):
-    write_report(golden_run(levels=(), thresholds=()), tmp_path)
-    assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
-    header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1.csv").read_text().split("\n")[0]
-    assert header == "split,row,label,prediction,confidence,credibility,p[1],p[2],p[7]"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from report.report_cases import read
 
 from confml.cli import cli
 from confml.report.tables.shift import advice_of
@@ -19,10 +20,8 @@ def run(name, folder):
         cli, ["run", str(CONFIGS / f"{name}.yaml"), "--engine", "serial", "--out", str(folder)]
     )
     assert done.exit_code == 0, done.output
-    with (folder / "tables/shift.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    with (folder / "summary.csv").open(newline="") as file:
-        coverage = [row for row in csv.DictReader(file) if row["metric"] == "coverage"]
+    rows = read(folder / "tables/shift.csv")
+    coverage = [row for row in read(folder / "summary.csv") if row["metric"] == "coverage"]
     plain = {
         (row["dataset"], row["params"]): float(row["mean"])
         for row in coverage

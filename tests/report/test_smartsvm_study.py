@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
+from report.report_cases import read
 from scipy.stats import rankdata
 
 from confml.config import load_config
@@ -58,28 +57,9 @@ def study(tmp_path_factory):
     return results, folder / "run"
 
 
-def lines_of(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_every_number_of_the_papers_tables_has_its_place(study):
-    _, folder = study
-    for name, quantities in (
-        ("smartsvm-table2-total-training-seconds", 16 * 6),
-        ("smartsvm-table3-adjusted-rand-index", 16 * 6),
-        ("smartsvm-table4-seconds-per-configuration", 16 * 6),
-        ("smartsvm-table1", 16 * 5),
-    ):
-        lines = lines_of(folder / "tables" / f"{name}.csv")
-        assert sum(line["paper"] != "" for line in lines) == quantities
-        assert all(line["status"] != "quoted" for line in lines)
-        assert (folder / "tables" / f"{name}.md").is_file()
-
-
 def test_performance_and_times_are_those_of_the_run(study):
     results, folder = study
-    table3 = lines_of(folder / "tables" / "smartsvm-table3-adjusted-rand-index.csv")
+    table3 = read(folder / "tables" / "smartsvm-table3-adjusted-rand-index.csv")
     found = {(line["dataset"], line["variant"], line["quantity"]): line for line in table3}
     means = {
         (row.dataset, row.method, row.params.get("solver")): row.mean
@@ -104,7 +84,7 @@ def test_performance_and_times_are_those_of_the_run(study):
         ("smartsvm-table2-total-training-seconds", 1),
         ("smartsvm-table4-seconds-per-configuration", 2),
     ):
-        table = lines_of(folder / "tables" / f"{name}.csv")
+        table = read(folder / "tables" / f"{name}.csv")
         for line in table:
             if line["dataset"] in totals and (line["variant"], line["quantity"]) == ("", "ovo"):
                 expected = sum(totals[line["dataset"]]) / 2 / divisor
@@ -123,44 +103,13 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
             assert result.views.prepare_seconds == 0
     found = {
         line["dataset"]: float(line["confml"])
-        for line in lines_of(folder / "tables" / "smartsvm-table4-seconds-per-configuration.csv")
+        for line in read(folder / "tables" / "smartsvm-table4-seconds-per-configuration.csv")
         if (line["variant"], line["quantity"]) == ("warm primal", "smartsvm") and line["confml"]
     }
     assert found == {name: pytest.approx(np.mean(values), abs=1e-9) for name, values in expected.items()}
     ranked = ranking(results, "seconds_per_configuration")
     column = ranked.scores["smart-svm solver=primal share_tree=true"]
     assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(found, abs=1e-9)
-
-
-def test_a_wide_table_has_a_row_for_the_paper_and_one_for_ours(study):
-    _, folder = study
-    text = (folder / "tables" / "smartsvm-table1.md").read_text(encoding="utf-8")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "|" in line]
-    assert cells[0] == [
-        *("data set", "numbers of", "instances", "features", "classes"),
-        *("smallest class", "largest class"),
-    ]
-    assert cells[2] == ["flare", "paper", "1066", "19", "6", "43", "331"]
-    assert cells[3] == ["", "confml", "80", "3", "5", "16", "16"]
-    assert [row[0] for row in cells[2::2]] == ["flare", "letter", "yeast"]
-    text = (folder / "tables" / "smartsvm-table3-adjusted-rand-index.md").read_text(encoding="utf-8")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "|" in line]
-    names = [row[1] for row in cells[2:]]
-    assert names == ["paper", "confml", "cold dual"] * 3
-    assert cells[2][2:] == ["0.4274", "0.6480", "**0.6687**", "0.6496", "0.4084", "0.6544"]
-    assert [row[0] for row in cells[2::3]] == ["flare", "letter", "yeast"]
-
-
-def test_tables_of_times_have_the_number_of_grid_points(study):
-    _, folder = study
-    for name in ("smartsvm-table2-total-training-seconds", "smartsvm-table4-seconds-per-configuration"):
-        found = {line["quantity"]: line for line in lines_of(folder / "tables" / f"{name}.csv")
-                 if line["dataset"] == "flare" and line["confml"]}  # fmt: skip
-        assert {line["points"] for line in found.values()} == {"2"}
-        text = (folder / "tables" / f"{name}.md").read_text(encoding="utf-8")
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "|" in line]
-        assert {cell.strip("*").rpartition(" ")[2] for cell in rows[3][2:] if cell} == {"(2)"}
-        assert "(" not in "".join(rows[2])  # the paper's
 
 
 CUT = (8, 11)

@@ -3,7 +3,6 @@
 import pytest
 from report.report_cases import golden_run
 
-from confml.report.report import Report
 from confml.report.tables.known import known_outputs
 from confml.report.write import write_report
 
@@ -24,11 +23,3 @@ def test_every_file_belongs_to_an_output(report):
     folder, paths = report
     declared = {name.partition("/")[0] for output in known_outputs() for name in output.paths}
     assert {path.relative_to(folder).parts[0] for path in paths} <= declared
-
-
-def test_gaps_are_empty_fields(tmp_path):
-    report = Report(golden_run(), tmp_path)
-    rows = [("d", 3, True, 0.5), (None, None, None, None)]
-    report.write_csv("t.csv", ("dataset", "count", "best", "value"), rows)
-    text = (tmp_path / "tables" / "t.csv").read_text()
-    assert text.splitlines() == ["dataset,count,best,value", "d,3,true,0.5", ",,,"]

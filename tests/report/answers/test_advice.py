@@ -11,7 +11,7 @@ from confml.measures.costs import Costs
 from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall
-from confml.report.answers.answer import answer_for, causes, run_answer, state
+from confml.report.answers.answer import causes, state
 from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.losses import COST
 from confml.report.forms.short_table import short_table
@@ -224,13 +224,3 @@ def test_failures_are_grouped_by_cause():
     assert state(run) == (
         "Incomplete: 9 of 20 fits finished; run the same command again for the rest. 10 of 20 fits failed."
     )
-
-
-def test_one_other_method_has_the_lowest_errors_on_the_other_data_sets():
-    names = [f"d{number}" for number in range(5)]
-    methods = {f"m{k}": probabilities({name: 20 - 15 * (place == k) for place, name in enumerate(names)})
-               for k in range(5)}  # fmt: skip
-    comparisons = Comparisons([("", run_of(methods, names))])
-    answers = [answer_for(comparisons, name, Accepted(), (), "error") for name in names]
-    text = " ".join(run_answer(comparisons, answers, names).sentences)
-    assert "; 1 other method on the other data sets" in text

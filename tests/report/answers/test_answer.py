@@ -144,10 +144,3 @@ def test_a_certificate_on_some_of_the_splits():
     )
     none = only(run_with_errors({"a": [690, 690, 690]}, rows=700)).accepted
     assert none.certificate.startswith("No threshold is certified. Too few rows to certify 1 %:")
-
-
-def test_certified_shares_of_several_data_sets():
-    run = run_with_errors({"a": [0, 0, 0], "b": [9, 9, 9]}, rows=700, datasets=("d", "e"))
-    *_, first, second = answer(run).sentences
-    assert first.startswith("d: Certified thresholds, most often of a, accept 100 %")
-    assert second.startswith("e: Certified")

@@ -5,13 +5,12 @@ import types
 import numpy as np
 import pytest
 from report.answers.test_advice import p_values, probabilities, run_of
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import make_config
 
 from confml import KNN, Conformal
 from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
 from confml.measures.costs import Costs
-from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, better_than_baselines, overall, unpromised
 from confml.report.answers.answer import answer_of
@@ -23,7 +22,6 @@ from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, shown_summary, summary_of
 from confml.report.report import Report
 from confml.report.tables.certified_jointly import rows
-from confml.runner.manifest import DatasetInfo
 
 
 def constant(cell, truth):
@@ -204,26 +202,6 @@ def test_interval_of_a_mean_is_that_of_the_rows():
     none = [SplitLosses(np.arange(50), np.zeros(50), 100)]
     low, high = mean_interval(none, bound=4.0)
     assert low == 0.0 and 4 / 50 < high < 4 * 4 / 50
-
-
-def test_mean_costs_have_an_interval():
-    matrix = {"matrix": {0: {1: 1.0}, 1: {0: 5.0}}}
-
-    def predict(cell):
-        truth = np.arange(40) % 2
-        scores = np.where((truth ^ (np.arange(40) % 7 == 0))[:, None] == [0, 1], 0.9, 0.1)
-        found = result_of(cell, {"probability": Prediction(np.array([0, 1]), scores, "probability")}, truth)
-        return found
-
-    infos = {"d": DatasetInfo(name="d", rows=120, attributes=2, classes=2)}
-    run = make_run(make_config([entry("a")], costs=matrix), predict, infos, ("r0", "r1"))
-    comparisons = comparisons_of(run)
-    found = comparisons.estimate(comparisons.lines[0], "cost")
-    assert found.interval[0] < found.mean < found.interval[1]
-    text = f"{found.mean:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})"
-    assert text in shown_summary(run).frame.iloc[0].tolist()
-    ends = {row[3]: row[5] for row in csv_rows(summary_of(run))}
-    assert (ends["cost_low"], ends["cost_high"]) == found.interval
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, figure, golden_run, infos, make_config, make_run, result_of
 from scipy.stats import rankdata
 
 from confml.measures.prediction import Prediction
@@ -215,47 +215,24 @@ def test_level_counts_are_the_regions(kind):
         assert np.array_equal(counts > place, prediction.region(level)), level
 
 
-def test_a_run_without_results_has_a_page(tmp_path):
-    run = some_run()
-    empty = type(run)(run.config, run.cells, {}, (), run.datasets)
-    write_report(empty, tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "No fit is finished yet" in text and "0 of 12 fits finished" in text
-    Elements(text)
-
-
-def test_failures_and_notes_are_shown(tmp_path):
-    run = golden_run()
-    write_report(run, tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for note in (tmp_path / ".run/notes.txt").read_text(encoding="utf-8").splitlines():
-        assert note.removeprefix("warning: ") in "".join(Elements(text).texts)
-
-
 def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
     def predict(cell):
         p = np.where(np.arange(10)[:, None] < 9, [0.9, 0.1], [1.0, 0.0])
         truth = np.array(["a"] * 9 + ["b"])
         return result_of(cell, {"probability": Prediction(np.array(["a", "b"]), p, "probability")}, truth)
 
-    info = {"d": DatasetInfo(name="d", rows=40, attributes=3, classes=2)}
+    info = infos("d", rows=40)
     write_report(make_run(make_config([entry("tree")]), predict, info, ["r0"]), tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "log loss inf: the true label of a row has probability 0." in "".join(Elements(text).texts)
 
 
-def test_large_tables_have_the_lowest_errors(tmp_path):
-    run = some_run(datasets=("one",), methods=40, n=12, splits=("r0",))
-    write_report(run, tmp_path)
+def test_large_tables_have_the_lowest_errors_and_figures_of_many_data_sets_are_folded(tmp_path):
+    names = [f"set{number}" for number in range(5)]
+    write_report(some_run(names, 40, 12, splits=("r0",), figures=FIGURES[:1]), tmp_path)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert len(rows_of(html, "set-one-results")[1]) == 30 < len(run.cells)
+    assert len(rows_of(html, "set-set0-results")[1]) == 30
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
-
-
-def test_figures_of_many_data_sets_are_folded(tmp_path):
-    run = some_run(datasets=[f"set{number}" for number in range(5)], splits=("r0",), figures=FIGURES[:1])
-    write_report(run, tmp_path)
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(Elements(html).of("details")) == 5 == html.count("</svg>")
 
 
