@@ -134,6 +134,19 @@ def test_envelope_is_the_posterior_of_the_majority():
     assert views["envelope"].scores[0] == pytest.approx([pi[0] + pi[1] / 2, pi[2] + pi[1] / 2], abs=1e-14)
 
 
+def test_exceedance_is_the_share_of_the_posterior():
+    X, y = two_blobs(60)
+    new = np.random.default_rng(5).standard_normal((9, 3))
+    exact = BayesKNN(k_max=20).fit(X, y)
+    chain = BayesKNN(k_max=20, inference="mcmc", burn_in=2000, samples=5000, random_state=0).fit(X, y)
+    for threshold in (0.3, 0.5, 0.8):
+        by_exact = exact.exceedance(new, threshold)
+        assert by_exact.min() >= 0.0 and by_exact.max() <= 1.0
+        np.testing.assert_allclose(by_exact, chain.exceedance(new, threshold), atol=0.03)
+    np.testing.assert_allclose(exact.exceedance(new, 0.0), 1.0, atol=1e-12)
+    np.testing.assert_allclose(exact.exceedance(new, 1.0), 0.0, atol=1e-12)
+
+
 def test_exceedance_of_a_middle_class_is_one_interval():
     """The probability of a class between two others rises and falls with beta."""
     X = np.concatenate([np.full(5, 0.0), np.full(3, 0.1), np.full(2, 0.2), np.arange(6) + 50.0])[:, None]
