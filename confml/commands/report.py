@@ -15,7 +15,7 @@ from confml.errors import ConfmlError
 @click.option(
     "--table", "tables", multiple=True, metavar="NAME", help="Published table to fill; may be repeated."
 )
-@click.option("--out", type=common.Folder(), metavar="DIR", help="Output folder of several runs.")
+@click.option("--out", type=common.Folder(), metavar="DIR", help="Output folder of --table.")
 @click.option(
     "--aim", type=click.Choice(["error", "cost", "regions", "certified"]),
     help="Aim of the advice; by default that of the config.",
@@ -28,25 +28,20 @@ from confml.errors import ConfmlError
 def report(runs, tables, out, aim, as_json, everything, quiet) -> None:
     """Rebuild tables, figures and the page of a run.
 
-    They are computed from the stored fits of the run in folder RUN. With several runs, write one page,
-    report.html, that compares them: ranks, paired differences, and the results that cannot be compared. The
-    page goes to --out, by default the folder "comparison" next to the first run. With --table and --out, fill
+    They are computed from the stored fits of the run in folder RUN. With --table and --out, fill
     published tables with the numbers of several runs, for tables whose data sets need different protocols.
 
     \b
     confml report results/usps
     confml report results/usps --aim regions
-    confml report results/usps results/satellite --out results/both
     confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
     """
-    if tables and out is None:
-        raise ConfmlError("--table needs --out")
+    if bool(tables) != (out is not None):
+        raise ConfmlError("--table and --out need each other")
     if tables:
         _fill_tables(runs, tables, out, quiet)
     elif len(runs) > 1:
-        _write_comparison(runs, out, as_json, quiet)
-    elif out is not None:
-        raise ConfmlError("--out needs --table or several runs")
+        raise ConfmlError(f"expected one run, got {len(runs)}", hint="confml compare RUN RUN compares them")
     else:
         _rebuild(runs[0], aim, as_json, everything, quiet)
 
@@ -97,17 +92,3 @@ def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: 
             if path.suffix == ".md":
                 click.echo(path.read_text(encoding="utf-8"))
         click.echo(f"in {out / 'tables'}")
-
-
-def _write_comparison(runs: Sequence[Path], out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Write the page that compares several runs."""
-    from confml._outputs import protected
-    from confml.report.page.page import write_comparison_page
-
-    folder = out or runs[0].parent / "comparison"
-    with protected(folder=folder, force=click.get_current_context().params["force"]):
-        page, sentences = write_comparison_page(runs, folder)
-    if as_json:
-        common.echo_json({"page": str(page), "answer": sentences})
-    elif not quiet:
-        click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)

@@ -13,7 +13,7 @@ from confml.data.text_table import Texts, listed, short
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 FEWEST_SUBJECTS = 5  # a column of fewer values is a property, such as the group of a treatment
 MOST_ROWS = 100  # per value on average: with more, the values are kinds, such as the seat of a person
-_ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
+ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}"
     r"|(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
@@ -61,7 +61,7 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
     for part in (values[:1000], values):  # a few rows refute most columns
         if not _are_whole(part) or len(np.unique(part)) < len(part):
             return False
-    return bool(np.ptp(values) < 3 * len(values)) or _ID_NAME.search(name) is not None
+    return bool(np.ptp(values) < 3 * len(values)) or ID_NAME.search(name) is not None
 
 
 def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.data.identifiers import ID_NAME, ID_ROWS, is_like_identifier
 from confml.data.text_table import TextTable, at_lines, column_hint, counted, is_number, is_numeric, quoted
 from confml.errors import DataError, in_quotes
 
@@ -82,6 +83,11 @@ def outcomes_of(
         raise DataError(message, where=str(table.path), hint=hint)
     for at, name in enumerate(models if wide else [named["outcome"]]):
         outcomes = _numbers(table, name, wide)
+        if wide and "item" not in named and is_like_identifier(name, outcomes):
+            if len(outcomes) >= ID_ROWS or ID_NAME.search(name):
+                message = f"the column {in_quotes(name)} has another whole number in every row, as items have"
+                hint = f"--item {name} says so; a model is compared if another column is named with --item"
+                raise DataError(message, where=str(table.path), hint=hint)
         values[units, at if wide else codes["model"]] = outcomes
     notes = list(table.notes)
     groups = None

@@ -123,7 +123,7 @@ class TextTable:
     def texts(self, name: str) -> Texts:
         """Return the texts of a column."""
         column = self.data.column(self.places[name])
-        encoded = column.dictionary_encode(null_encoding="encode").unify_dictionaries()
+        encoded = column.dictionary_encode(null_encoding="encode")  # one dictionary for all chunks
         distinct = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
         if is_numeric(column.type):
             distinct = list(map(cell_text, distinct))

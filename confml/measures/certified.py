@@ -34,19 +34,6 @@ class OperatingPoint:
     p_value: float
     minimum: int
 
-    def words(self) -> str:
-        """Return one sentence for a report."""
-        if self.threshold is None:
-            return (
-                f"no threshold is certified for risk at most {self.risk:g} with probability "
-                f"{1 - self.delta:g}: the strictest one accepts {self.accepted} calibration examples with "
-                f"{self.errors} errors, and at least {self.minimum} without an error are needed"
-            )
-        return (
-            f"confidence >= {self.threshold:.6g} is certified: with probability {1 - self.delta:g} over "
-            f"calibration parts, the risk is at most {self.risk:g} or none is certified"
-        )
-
 
 def minimum_accepted(risk: float, delta: float) -> int:
     """Return the smallest number of accepted calibration examples, all correct, that certifies ``risk``.

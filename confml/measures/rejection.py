@@ -164,10 +164,6 @@ class Sureness(NamedTuple):
     incorrect: float
     unsure: float
 
-    def expected_loss(self, loss: Sequence[float] = (-1.0, 2.0, 0.0)) -> float:
-        """Return the mean loss of (correct, incorrect, unsure); the default is the paper's example."""
-        return float(np.dot(self, loss))
-
 
 def sureness(accepted, correct) -> Sureness:
     """Return the proportions from accepted (n,) bool and correct (n,) bool; NaN for n = 0."""

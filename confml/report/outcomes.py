@@ -1,4 +1,4 @@
-"""Comparison of models on a table of outcomes: ``confml compare outcomes.csv`` and `compare`."""
+"""Comparison of models on a table of outcomes, or of the methods of runs: ``confml compare``."""
 
 import math
 from collections.abc import Sequence
@@ -15,14 +15,19 @@ from confml.data.frame_table import frame_table
 from confml.data.outcomes import outcomes_of
 from confml.data.table_files import read_table
 from confml.data.text_table import TextTable
-from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, TaskComparison
-from confml.report.answers.text import RULE, p_text, percent, plain_number, points
+from confml.errors import ConfmlError
+from confml.report.answers.comparisons import Comparisons
+from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, SignedRank, TaskComparison
+from confml.report.answers.text import RULE, listed, p_text, percent, plain_number, points
 from confml.report.files import remove_earlier, write_csv, write_file
 from confml.report.report import Picture
+from confml.report.run.stored import open_run, run_names
 from confml.report.shown_table import ShownTable, to_console, to_html, to_latex, to_markdown
+from confml.runner.manifest import manifest_path
 
 MOST_PANELS = 12
 """Tasks in a figure; the others are in the tables alone."""
+OVER_TASKS = [f"{name}.{ending}" for name in ("ranks", "signed-rank") for ending in ("csv", "tex")]
 
 
 class OutcomeComparison:
@@ -52,6 +57,9 @@ class OutcomeComparison:
         ``p_value``, ``p_holm`` (Holm's correction over all pairs of the task), and which model is ``better``.
     ranks : pandas.DataFrame
         Mean ranks of the models over the tasks; without rows for one task.
+    signed_rank : pandas.DataFrame
+        Bayesian signed-rank tests over tasks, of the best ranked model with each other one; only for outcomes
+        that are right or wrong.
 
     Examples
     --------
@@ -68,6 +76,7 @@ class OutcomeComparison:
         self.models = pd.DataFrame(answer.models, columns=Model._fields)
         self.pairs = pd.DataFrame(answer.pairs, columns=Pair._fields)
         self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
+        self.signed_rank = pd.DataFrame(answer.signed_rank, columns=SignedRank._fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer and the rows of all tables as plain values, for JSON.
@@ -101,13 +110,16 @@ class OutcomeComparison:
         Raises
         ------
         ConfmlError
-            If a file cannot be written.
+            If a file cannot be written, and for the folder of a run, which has files of these names.
         """
         from confml.report.figures.style import save, style
 
         folder = Path(folder)
+        if manifest_path(folder).exists():
+            hint = "name another one with --out"
+            raise ConfmlError("this is the folder of a run", where=str(folder), hint=hint)
         paths = [
-            write_csv(folder / f"{name}.csv", rows[0]._fields, rows)
+            write_csv(folder / f"{name.replace('_', '-')}.csv", rows[0]._fields, rows)
             for name, rows in self._answer.tables.items()
         ]
         shown = self.shown
@@ -118,18 +130,25 @@ class OutcomeComparison:
         with style():
             paths += save(draw(self.models), folder / "outcomes")
         paths.append(write_file(folder / "report.html", self._page(folder, paths)))
-        remove_earlier(folder, ["ranks.csv", "ranks.tex"], paths)
+        remove_earlier(folder, OVER_TASKS, paths)
         return paths
 
     @cached_property
     def shown(self) -> dict[str, ShownTable]:
-        """The tables for readers: ``models``, and ``ranks`` with several tasks."""
+        """The tables for readers: ``models``, with several tasks ``ranks``, and ``signed-rank`` of means."""
         tables = {"models": self._shown_models()}
         if len(self.ranks):
             frame = self.ranks.assign(mean_rank=self.ranks["mean_rank"].map("{:.2f}".format)).astype(str)
             columns = ("model", "tasks", "mean rank", "best", "better than all others", "worse than the best")
             title = "Mean ranks of the models over the tasks, and numbers of tasks"
             tables["ranks"] = ShownTable(title, frame.set_axis(columns, axis=1))
+        if len(self.signed_rank):
+            frame = self.signed_rank.drop(columns="rope")
+            shares = list(frame.columns[3:])
+            frame[shares] = frame[shares].map("{:.3f}".format)
+            headings = [name.replace("_", " ") for name in frame.columns]
+            title = f"Bayesian signed-rank test over tasks, equivalent within {self.signed_rank['rope'][0]:g}"
+            tables["signed-rank"] = ShownTable(title, frame.astype(str).set_axis(headings, axis=1), keys=2)
         return tables
 
     def _shown_models(self) -> ShownTable:
@@ -175,7 +194,7 @@ class OutcomeComparison:
         from confml.report.page.page import page_template
 
         picture = Picture("outcomes", lambda: None, "Means with 95 % intervals", CAPTION)
-        models, *ranks = self.shown.values()
+        models, *over_tasks = self.shown.values()
         return page_template().render(
             **{"banner": "", "failures": [], "datasets": [], "about": "", "origin": [], "citations": []},
             headline=self.sentences,
@@ -184,7 +203,7 @@ class OutcomeComparison:
             name="Comparison of models",
             cells=f"{models.title}.",
             figures=[drawing_of(picture, folder)],
-            sections=[{"id": "ranks", "title": "Over tasks", "tables": ranks}] if ranks else [],
+            sections=[{"id": "ranks", "title": "Over tasks", "tables": over_tasks}] if over_tasks else [],
             files=[(path.name, path.name) for path in paths],
         )
 
@@ -237,6 +256,7 @@ def compare(
     task: str | None = None,
     split: str | None = None,
     lower_is_better: bool = False,
+    rope: float = 0.01,
 ) -> OutcomeComparison:
     """Compare models on the same items, from a table of their outcomes.
 
@@ -264,6 +284,8 @@ def compare(
         them, and the variance is at least that between the splits.
     lower_is_better : bool, default=False
         Whether outcomes are losses or errors.
+    rope : float, default=0.01
+        Mean differences within ``rope`` of 0 are equivalent in the Bayesian signed-rank test over tasks.
 
     Returns
     -------
@@ -300,5 +322,35 @@ def compare(
         item = "item"
     columns = {"item": item, "model": model, "outcome": outcome, "group": group, "task": task, "split": split}
     tasks, notes = outcomes_of(texts, columns, wide)
-    compared = [TaskComparison(of_task, lower_is_better) for of_task in tasks]
-    return OutcomeComparison(OutcomeAnswer(compared, notes))
+    compared = [TaskComparison.of(of_task, lower_is_better) for of_task in tasks]
+    return OutcomeComparison(OutcomeAnswer(compared, notes, rope))
+
+
+def compare_runs(runs: Sequence[Path | str], rope: float = 0.01) -> OutcomeComparison:
+    """Compare the errors of all methods and views of runs: data sets are tasks, and test rows are items.
+
+    Only common splits with the same test rows are compared. Methods of several runs have the names of the
+    runs in theirs. rope: see `compare`. Raises ConfmlError if no two methods have finished the same splits.
+    """
+    folders = [Path(run) for run in runs]
+    opened = [open_run(folder) for folder in folders]
+    names = run_names(folders, [run.config.name for run in opened]) if len(opened) > 1 else [""]
+    comparisons = Comparisons(list(zip(names, opened, strict=True)))
+    notes = ["Models are methods and views, items are test rows, and outcomes are errors."]
+    tasks = []
+    for dataset in dict.fromkeys(line.dataset for line in comparisons.in_config_order()):
+        if (task := TaskComparison.of_runs(comparisons, dataset)) is not None:
+            tasks.append(task)
+        elif done := comparisons.unfinished.get(dataset):
+            notes.append(f"{dataset} is left out: so far {done} are complete.")
+        infos = [run.datasets[dataset] for run in opened if dataset in run.datasets]
+        if len({info.checksum for info in infos}) > 1:
+            notes.append(f"{dataset} has different contents in the runs (its checksums differ).")
+    if not tasks:
+        hint = "compare a run with two methods, or runs with the same data sets and splits"
+        raise ConfmlError("no two methods have finished the same splits", hint=hint)
+    configs = [run.config.as_dict() for run in opened]
+    keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
+    if differing := [key for key in keys if len({str(config.get(key)) for config in configs}) > 1]:
+        notes.append(f"The configs of the runs differ in {listed(differing, 12)}.")
+    return OutcomeComparison(OutcomeAnswer(tasks, notes, rope))

@@ -23,7 +23,8 @@ class ShownTable:
     frame: texts; the columns are the headings. A mark of significance is part of a text, as in "3.2 *".
     notes: sentences below the table. keys: number of leading columns that name a row; they are aligned to the
     left, and cells that repeat those of the row above are shown empty. best: booleans of the shape of the
-    frame, true for bold cells. about: definitions of headings, for the page.
+    frame, true for bold cells. about: definitions of headings, for the page. total: whether the last row
+    is of all others together, such as mean ranks.
     """
 
     title: str
@@ -32,6 +33,7 @@ class ShownTable:
     keys: int = 1
     best: pd.DataFrame | None = None
     about: Mapping[str, str] = field(default_factory=dict)
+    total: bool = False
 
     @cached_property
     def headings(self) -> list[str]:
@@ -268,7 +270,7 @@ _HTML = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True
 </tr></thead>
 <tbody>
 {% for row in rows %}
-<tr>
+<tr{% if table.total and loop.last %} class="total"{% endif %}>
 {% for text, bold in row %}
 {% if loop.index0 < table.keys %}
 <th scope="row">{{ text }}</th>

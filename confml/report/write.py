@@ -1,6 +1,6 @@
 """`write_report`: every file of a run's report, made from stored results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from confml._outputs import RUN
@@ -32,27 +32,17 @@ def write_report(run: RunResults, folder: Path | str) -> list[Path]:
     return report.paths
 
 
-def read_cells(report: Report, outputs: Sequence[Table | Files], functions: Sequence[Callable] = ()) -> None:
-    """Read each cell once: make the rows of the tables of variants, and collect the values of functions.
-
-    functions: of a variant, besides those whose values the outputs need.
-    """
+def read_cells(report: Report, outputs: Sequence[Table | Files]) -> None:
+    """Read each cell once: make the rows of the tables of variants, and collect the values of functions."""
     tables = [output for output in outputs if isinstance(output, Table) and not output.of_run]
     files = [output for output in outputs if isinstance(output, Files)]
     report.rows |= {table.path: [] for table in tables}
     collected = (function for output in outputs for function in output.collects(report.run))
-    for variant in report.run.collect(*functions, *collected):
+    for variant in report.run.collect(*collected):
         for table in tables:
             report.rows[table.path] += table.rows(variant)
         for output in files:
             output.of_variant(report, variant)
-
-
-def read_tables(report: Report, tables: Sequence[Table], functions: Sequence[Callable] = ()) -> None:
-    """Make the rows of some tables of a report without writing them. functions: see `read_cells`."""
-    read_cells(report, tables, functions)
-    for table in tables:
-        table.make(report)
 
 
 def _remove_stale(folder: Path, paths: Sequence[Path]) -> None:

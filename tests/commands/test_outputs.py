@@ -77,8 +77,7 @@ FOREIGN = [
     ("init", "t.csv", "--label", "y", "--out", "mine.txt"),
 ]
 FOLDERS = {  # commands that write into --out, and a file that they write there
-    ("compare", "{run}", "-q"): "comparisons.csv",
-    ("report", "{run}", "{run}", "-q"): "report.html",
+    ("compare", "{run}", "-q"): "models.csv",
     ("bayes-error", "iris", "-q"): "bayes-error.json",
 }
 

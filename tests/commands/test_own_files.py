@@ -82,12 +82,9 @@ def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypa
     assert line == (
         f"noise: not shown to be better than majority-class (error {share:.2f} %): knn k=1, naive-bayes"
     )
-    compared = invoke("compare", "r", "--metric", "error", "--json")
-    assert set(one["metric"] for one in json.loads(compared.stdout)["comparisons"]) == {"error"}
-    in_latex = invoke("compare", "r", "--metric", "error", "--latex").stdout
-    assert "\\begin{tabular}" in in_latex and "majority-class - knn k=1" in in_latex
-    wrong = invoke("compare", "r", "--metric", "eror")
-    assert "no comparison of the metric 'eror'; did you mean 'error'?" in words_of(wrong)
+    compared = json.loads(invoke("compare", "r", "--json").stdout)
+    assert {row["model"] for row in compared["models"]} == {"knn k=1", "naive-bayes"}
+    assert f"{line}." in compared["notes"][0]
 
 
 def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):

@@ -59,7 +59,7 @@ def test_every_command_writes_ascii(tiny, arguments):
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_fit_the_terminal(tiny, width, monkeypatch, capsys):
-    """Errors begin with their place, which is one word; comparisons have a table for each pair."""
+    """Errors begin with their place, which is one word."""
     for module in ("confml.terminal", "confml.report.console", "confml.commands.compare"):
         monkeypatch.setattr(f"{module}.width_of", lambda stream: width)
     folder = tiny / "a folder"
@@ -83,5 +83,4 @@ def test_lines_fit_the_terminal(tiny, width, monkeypatch, capsys):
         assert len(longest) <= width or " " not in longest.strip(), longest  # a path is not broken
     assert "confml: a folder/my config.yaml:1:33: my.csv: there" in printed["run"]
     assert "\nconfml: a folder/my config.yaml:1:49: my.csv:" in printed["run"]
-    assert re.search(r"knn k=3 - tcm-nn k=1 .*\nmetric +first", printed["compare"])
-    assert re.search(r"^sure_correct at 0\.9 ", printed["compare"], re.MULTILINE)
+    assert re.search(r"^knn k=3 +\d", printed["compare"], re.MULTILINE)

@@ -21,7 +21,6 @@ RUN = ["run", "config.yaml", "--engine", "serial", "--quiet"]
 COMMANDS = {
     "run": [*RUN, "--out", "again"],
     "report": ["report", "run"],
-    "reports": ["report", "run", "other", "--out", "made"],
     "compare": ["compare", "run", "--out", "made"],
     "init": ["init", "data.csv", "--label", "y", "--out", "made.yaml", "--force"],
     "predict": ["predict", "--train", "data.csv", "--label", "y", "--method", "knn", "new.csv"]

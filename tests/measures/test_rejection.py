@@ -135,11 +135,9 @@ def test_band_over_splits():
 # ---- sureness, utility, exceedance
 
 
-def test_sureness_and_the_papers_loss():
+def test_sureness():
     found = sureness([True, True, True, False], [True, True, False, False])
     assert found == Sureness(0.5, 0.25, 0.25)
-    assert found.expected_loss() == pytest.approx(-0.5 + 2 * 0.25)
-    assert found.expected_loss((0, 1, 0.5)) == pytest.approx(0.25 + 0.125)
     assert np.isnan(sureness([], [])).all()
 
 

@@ -105,7 +105,7 @@ def selective(case: Case) -> Iterator[tuple]:
         yield "sure_correct", threshold, found.correct
         yield "sure_incorrect", threshold, found.incorrect
         yield "unsure", threshold, found.unsure
-        yield "expected_loss", threshold, found.expected_loss()
+        yield "expected_loss", threshold, 2.0 * found.incorrect - found.correct
 
 
 def validity(case: Case) -> Iterator[tuple]:

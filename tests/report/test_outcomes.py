@@ -140,7 +140,8 @@ def test_the_detectable_difference_is_found_in_about_80_percent_of_tables():
 
     def compared(gap):
         wrong = [rng.random(300) < 0.3, rng.random(300) < 0.3 + gap]
-        return TaskComparison(TaskOutcomes("", ["a", "b"], [(np.arange(300), ~np.array(wrong))], None, []))
+        outcomes = TaskOutcomes("", ["a", "b"], [(np.arange(300), ~np.array(wrong))], None, [])
+        return TaskComparison.of(outcomes)
 
     gap = float(np.median([compared(0).comparison.detectable for _ in range(30)]))
     assert 0.72 < np.mean([compared(gap).comparison.worse("b") for _ in range(300)]) < 0.88
@@ -256,6 +257,9 @@ def test_a_column_that_looks_like_groups_is_named(wide):
         ({"item": [1, ""], "model": ["a", "b"], "outcome": [1, 0]}, {}, "column 'item': the item is empty"),
         ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0], "doc": ["x", "y"]}, {"group": "doc"},
          "row 2, column 'doc': item '1' is in two groups"),
+        ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True},
+         "the column 'id' has another whole number in every row, as items have; --item id says so"),
+        ({"row_id": [3, 1, 2], "a": [0, 1, 1], "b": [1] * 3}, {"wide": True}, "--item row_id says so"),
         ({"item": [1, 2], "modle": ["a", "b"], "outcome": [1, 0]}, {},
          "there is no column 'model'; --model names it; did you mean 'modle'?"),
         ({"t": [1, 2], "item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {"task": "t"},
@@ -299,8 +303,6 @@ def test_the_command_prints_the_answer_first(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{table}", "--view", "reject"], "--view is for folders of runs"),
-        (["{table}", "--rope", "0.1"], "--rope is for folders of runs"),
         (["folder", "--group", "document"], "--group is for a table of outcomes"),
         (["{table}", "folder"], "expected one table of outcomes, or folders of runs, got 2 paths"),
         (["missing.csv"], "missing.csv: no such file"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, infos, make_config, make_run, read
 
-from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
@@ -122,75 +119,3 @@ def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
     assert all(row["threshold"] == "" for row in rows)
     write_report(run_by_hand(thresholds=()), tmp_path)
     assert not (tmp_path / "tables/certified.csv").exists()
-
-
-def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
-    import confml.report.compare as module
-
-    run = run_by_hand()
-    monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows = module.compare(["run"], against="standard")
-    assert {(row.first, row.second) for row in rows} == {("adaptive", "standard")}
-    assert {row.view for row in rows} == {"reject", "envelope", "posterior"}
-    error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
-    means = {row.variant: row.mean for row in run.summary if (row.view, row.metric) == ("reject", "error")}
-    assert error.difference == pytest.approx(means["model=adaptive"] - means["model=standard"])
-    assert error.low < error.difference < error.high and 0 < error.p_value < 1 and error.splits == 3
-    assert [path.name for path in module.write_comparison(rows, tmp_path)] == ["comparisons.csv"]
-    for options, message in (
-        ({"against": "standrad"}, "called 'standrad'.*did you mean 'standard'"),
-        ({"against": ""}, "several methods begin with ''; choose from standard, adaptive"),
-        ({"view": "rejct"}, "view 'rejct'.*did you mean 'reject'"),
-    ):
-        with pytest.raises(ConfmlError, match=message):
-            module.compare(["run"], **options)
-    assert module.compare(["run"], against="stan") == rows
-    same = module.compare(["run", "run"])
-    assert {row.difference for row in same} == {0.0}
-    three = module.compare(["first/run", "second/run", "third/run"])
-    assert {(row.first, row.second) for row in three} == {
-        (f"{name}, by-hand ({first})", f"{name}, by-hand ({second})")
-        for name in ("standard", "adaptive")
-        for first, second in ((1, 2), (1, 3), (2, 3))
-    }
-
-
-def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
-    """Nadeau and Bengio's ratio counts the rows of a split, whichever of them the steps leave."""
-    import confml.report.compare as module
-
-    run = run_by_hand()
-    dropped = {
-        key: replace(result, train_rows=9, dropped_rows=np.arange(71)) for key, result in run.results.items()
-    }
-    rows = []
-    for results in (dropped, run.results):
-        monkeypatch.setattr(module, "open_run", lambda folder, results=results: replace(run, results=results))
-        rows.append(module.compare(["run"], against="standard"))
-    assert rows[0] == rows[1]
-
-
-def test_methods_without_a_common_view_are_compared(monkeypatch):
-    import confml.report.compare as module
-
-    def predict(cell):
-        views, truth = prediction_of(int(cell.split[1:]), cell.method)
-        if cell.method == "tcm-nn":
-            views = {"p-value": Prediction(CLASSES, views["reject"].scores, "p-value")}
-        else:
-            views["posterior"] = Prediction(CLASSES, np.full((40, 2), np.nan), "probability")
-        return CellResult(cell, truth, np.arange(40), Views(views), None, 80, {})
-
-    config = make_config([entry("bayes-knn"), entry("tcm-nn")], thresholds=(0.8,), levels=())
-    info = infos("wine", rows=120)
-    run = make_run(config, predict, info, ["r0", "r1", "r2"])
-    monkeypatch.setattr(module, "open_run", lambda folder: run)
-    rows = module.compare(["run"])
-    # A confidence that is NaN has no place in an order.
-    assert list(dict.fromkeys(row.view for row in rows)) == ["p-value - reject", "p-value - envelope"]
-    means = {(row.view, row.metric): row.mean for row in run.summary}
-    found = next(row for row in rows if (row.view, row.metric) == ("p-value - reject", "error"))
-    assert found.mean_first == pytest.approx(means["p-value", "error"])
-    assert found.mean_second == pytest.approx(means["reject", "error"])
-    assert found.difference == pytest.approx(found.mean_first - found.mean_second)
-    assert {row.view for row in module.compare(["run"], view="envelope")} == {"p-value - envelope"}

@@ -8,9 +8,12 @@ import pytest
 from report.report_cases import dataset, entry, infos, make_config, make_run, read, result_of
 
 from confml.measures.prediction import Prediction
+from confml.published import known_tables
 from confml.report.answers.comparisons import Comparisons, Line, comparisons_of
 from confml.report.forms.summary import shown_summary
+from confml.report.report import Report
 from confml.report.run.cells import Failure
+from confml.report.tables.published_tables import write_tables
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 
@@ -139,3 +142,12 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
     best = [row for row in read(tmp_path / "tables" / "results.csv") if row["best"] == "true"]
     assert {row["metric"] for row in best} <= {"error", "mean_region_size"}
     assert {row["method"] for row in best} == {"tcm-nn k=1"}
+
+
+def test_a_published_table_without_numbers_of_the_run_says_so(tmp_path):
+    for name, table in known_tables().items():
+        report = Report(noisy_run(), tmp_path)
+        write_tables(report, [name], noisy_run().summary)
+        assert report.paths == [] and not list(tmp_path.iterdir())
+        (note,) = report.notes
+        assert note.startswith(f"table {name} is not written") and table.rows()[0]["dataset"] in note

@@ -19,8 +19,8 @@ class Accepted(NamedTuple):
 
     observed: largest coverage of the mean risk-coverage curves at a risk of `RISK`, with the label of its
     view. joint: the row of ``certified-jointly.csv`` with the smallest limit that is certified on half of the
-    splits, or else with the limit `RISK`, with the label of the view chosen most often; empty for several
-    runs, and for rows in groups, which have no guarantee. strictest: the row with the limit `RISK`.
+    splits, or else with the limit `RISK`, with the label of the view chosen most often; empty for rows in
+    groups, which have no guarantee. strictest: the row with the limit `RISK`.
     """
 
     observed: float = 0.0
@@ -68,29 +68,23 @@ class Accepted(NamedTuple):
         return f"{self.certificate} {chosen}".strip()
 
 
-def accepted_share(reports: Mapping[str, Report], comparisons: Comparisons, dataset: str) -> Accepted:
-    """Return the share of a data set. reports: by the name of the run."""
-    lines = comparisons.of_dataset(dataset)
-    labels = {(comparisons.run_of[line], *comparisons.key(line)): comparisons.label(line) for line in lines}
+def accepted_share(report: Report, comparisons: Comparisons, dataset: str) -> Accepted:
+    """Return the share of a data set."""
+    labels = {comparisons.key(line): comparisons.label(line) for line in comparisons.of_dataset(dataset)}
 
-    def label(run: str, row: Mapping[str, Any]) -> str:
-        return labels.get((run, row["dataset"], row["method"], row["params"], row["view"]), "")
+    def label(row: Mapping[str, Any]) -> str:
+        return labels.get((row["dataset"], row["method"], row["params"], row["view"]), "")
 
     observed = dict.fromkeys(labels.values(), 0.0)
-    for run, report in reports.items():
-        for row in report.dicts("rejection-curves.csv", dataset=dataset):
-            if row["risk"] <= RISK + 1e-9:
-                of_view = label(run, row)
-                observed[of_view] = max(observed[of_view], 1 - float(row["rejection_rate"]))
+    for row in report.dicts("rejection-curves.csv", dataset=dataset):
+        if row["risk"] <= RISK + 1e-9:
+            observed[label(row)] = max(observed[label(row)], 1 - float(row["rejection_rate"]))
     best = max(observed, key=lambda of_view: observed[of_view], default="")
     accepted = Accepted(observed[best], best) if observed.get(best) else Accepted()
-    if len(reports) > 1:  # the best of several runs has no guarantee
-        return accepted
-    ((run, report),) = reports.items()
     rows = [] if report.run.has_groups(dataset) else report.dicts("certified-jointly.csv", dataset=dataset)
     if not rows:
         return accepted
     strictest = min(rows, key=lambda row: row["limit"])
     certified = [row for row in rows if 2 * row["certified"] >= row["splits"]]
     joint = min(certified, key=lambda row: row["limit"], default=strictest)
-    return accepted._replace(joint=joint, label=label(run, joint), strictest=strictest)
+    return accepted._replace(joint=joint, label=label(joint), strictest=strictest)

@@ -13,10 +13,9 @@ from confml.report.answers.classes import class_sentences
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import FEW_SPLITS, Comparison
 from confml.report.answers.losses import ERROR
-from confml.report.answers.text import caution, detectable_text, listed, percent, points, some
+from confml.report.answers.text import best_on, caution, detectable_text, listed, percent, points, some
 from confml.report.files import natural
 from confml.report.report import Report
-from confml.report.run.cells import with_details
 from confml.report.run.results import RunResults
 
 
@@ -25,9 +24,9 @@ class Answer(NamedTuple):
 
     best: label of the line with the lowest mean error; lowest: all lines with this error, as text. compared:
     whether other methods are compared; alike: labels of those not shown to be worse. unfinished: the finished
-    splits of a data set with cells to compute, and so_far a sentence on them. not_compared: the other methods
-    with the reason. sentence: which method has the lowest error, by how much, and how many are worse.
-    classes: sentences on classes that the regions of the recommended method contain too rarely.
+    splits of a data set with cells to compute, and so_far a sentence on them. sentence: which method has the
+    lowest error, by how much, and how many are worse. classes: sentences on classes that the regions of the
+    recommended method contain too rarely.
     """
 
     dataset: str
@@ -39,7 +38,6 @@ class Answer(NamedTuple):
     detectable: float
     unfinished: str
     so_far: str
-    not_compared: str
     sentence: str
     accepted: Accepted
     advice: Advice
@@ -101,7 +99,7 @@ def answer_for(
         *(errors[best], bool(compared)),
         [comparisons.label(line) for line in compared if comparison and not comparison.worse(line)],
         comparison.detectable if comparison is not None else math.nan,
-        *(unfinished, so_far, not_compared),
+        *(unfinished, so_far),
         so_far or sentence + (f" Not compared: {not_compared}." if not_compared else ""),
         accepted,
         advice,
@@ -133,7 +131,7 @@ def _of_errors(
 
 
 class RunAnswer(NamedTuple):
-    """The answer of a run, or of several.
+    """The answer of a run.
 
     state: failed and pending fits, or "". overall: advice over data sets, or None. answers: of the data
     sets. failures: causes of failures as sentences. short: the advice alone; sentences: with its evidence.
@@ -167,23 +165,18 @@ class RunAnswer(NamedTuple):
         }
 
 
-def answer_of(reports: Mapping[str, Report], comparisons: Comparisons) -> RunAnswer:
-    """Return the answer of the runs, for the aim of the first one.
-
-    reports: by the name of the run in the comparisons, which are of all these runs.
-    """
-    runs = comparisons.runs
-    aim, answers = aim_of(comparisons.results.config), []
-    cells = [(name, run, cell) for name, run in runs.items() for cell in run.ordered_cells]
-    datasets = list(dict.fromkeys(cell.dataset for _, _, cell in cells))
+def answer_of(report: Report, comparisons: Comparisons) -> RunAnswer:
+    """Return the answer of a run, which the comparisons are of."""
+    run, answers = report.run, []
+    aim, datasets = aim_of(run.config), list(dict.fromkeys(cell.dataset for cell in run.ordered_cells))
     for dataset in datasets:
         methods = {line.method for line in comparisons.of_dataset(dataset)}
         missing = dict.fromkeys(
-            with_details(run.label(cell), name)
-            for name, run, cell in cells
-            if cell.dataset == dataset and comparisons.line(name, run, cell, "").method not in methods
+            label
+            for cell in run.ordered_cells
+            if cell.dataset == dataset and (label := run.label(cell)) not in methods
         )
-        accepted = accepted_share(reports, comparisons, dataset)
+        accepted = accepted_share(report, comparisons, dataset)
         answer = answer_for(comparisons, dataset, accepted, list(missing), aim)
         answers += [] if answer is None else [answer]
     return run_answer(comparisons, answers, datasets, aim)
@@ -192,9 +185,9 @@ def answer_of(reports: Mapping[str, Report], comparisons: Comparisons) -> RunAns
 def run_answer(
     comparisons: Comparisons, answers: Sequence[Answer], planned: Sequence[str], aim: str = "error"
 ) -> RunAnswer:
-    """Return the answer of the runs of the comparisons. planned: names of all data sets."""
-    runs = list(comparisons.runs.values())
-    failed = [(failure.cell.dataset, run.label(failure.cell)) for run in runs for failure in run.failures]
+    """Return the answer of the run of the comparisons. planned: names of all data sets."""
+    run = comparisons.results
+    failed = [(failure.cell.dataset, run.label(failure.cell)) for failure in run.failures]
     advice = overall(comparisons, aim, failed)
     short = [] if advice is None else [advice.sentence]
     if len(answers) == 1:
@@ -202,8 +195,7 @@ def run_answer(
         short = [answer.so_far or (answer.advice.sentence if answer.is_advised else answer.sentence)]
     short += _classes(answers)
     return RunAnswer(
-        *(aim, " ".join(filter(None, map(state, runs))), advice, answers),
-        [cause for run in runs for cause in causes(run)],
+        *(aim, state(run), advice, answers, causes(run)),
         *(short, _sentences(answers, planned, advice, aim)),
         {
             comparisons.label(line): {"name": cell.method, "params": dict(cell.params), "view": line.view}
@@ -279,17 +271,13 @@ def state(results: RunResults) -> str:
 
 def _lowest(answers: Sequence[Answer], aim: str) -> str:
     """Return the data sets on which each method is the best, and the number of clear ones."""
-    wins: dict[str, list[str]] = {}
-    for answer in answers:
-        if aim == "error" or answer.advice.recommended is not None:
-            wins.setdefault(answer.lowest if aim == "error" else answer.advice.best, []).append(
-                answer.dataset
-            )
-    order = sorted(wins, key=lambda label: -len(wins[label]))
-    best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
-    rest = f"; {counted(len(order) - 4, 'other method')} on the other data sets" if len(order) > 4 else ""
+    best = best_on(
+        (answer.lowest if aim == "error" else answer.advice.best, answer.dataset)
+        for answer in answers
+        if aim == "error" or answer.advice.recommended is not None
+    )
     title = TITLES[aim]
-    text = f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}{rest}."
+    text = f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}."
     if aim != "error":
         return text
     tested = [answer for answer in answers if answer.compared]

@@ -17,7 +17,6 @@ from confml.report.answers.datasets import MOST_MISSING
 from confml.report.answers.differences import (
     SIGNIFICANCE,
     Comparison,
-    Difference,
     Kind,
     LossTable,
     SplitLosses,
@@ -176,13 +175,10 @@ class Comparisons:
         """
         return self._comparisons(dataset, metric, level)
 
-    def pair(self, first: Line, second: Line) -> Difference | None:
-        """Return the difference of the errors of two compared lines on the splits common to all of them."""
-        comparison = self.comparison(first.dataset)
-        if comparison is None or not {first, second} <= {*comparison.lines}:
-            return None
-        both = [self._on(line, comparison.splits, ERROR) for line in (first, second)]
-        return LossTable(both, *self.kind_of(first), 1.0).pair(0, 1)
+    def errors(self, comparison: Comparison) -> LossTable:
+        """Return the errors of the lines of a comparison on its splits."""
+        losses = [self._on(line, comparison.splits, ERROR) for line in comparison.lines]
+        return LossTable(losses, *self.kind_of(comparison.lines[0]), 1.0)
 
     def low_coverage(self, line: Line, level: float) -> float | None:
         """Return the corrected p-value of a coverage that is shown to be too low; None for others."""

@@ -128,7 +128,7 @@ class LossTable:
     ratio: test rows / training rows; 0 for several passes of an online protocol. bound: largest loss, if any.
     rare: whether losses up to the bound may be too rare to be seen, as costs: see `differences`. groups: of
     all row numbers, if rows of one group are dependent; clusters: the group of each of the N rows and the
-    shares of the groups in the mean loss.
+    shares of the groups in the mean loss. form: the arguments that `mean_interval` takes too.
     """
 
     def __init__(
@@ -141,6 +141,7 @@ class LossTable:
         groups: np.ndarray | None = None,
     ):
         self.methods, self.kind, self.bound, self.rare = methods, kind, bound, rare
+        self.form: dict[str, Any] = {"kind": kind, "online": online, "bound": bound, "groups": groups}
         splits = methods[0]
         sizes = np.array([len(split.rows) for split in splits])
         numbers, codes = np.unique(np.concatenate([split.rows for split in splits]), return_inverse=True)
@@ -301,14 +302,6 @@ class Comparison:
         if first not in self.lines or second not in self.lines:
             return math.nan
         return float(self.corrected[self.lines.index(first), self.lines.index(second)])
-
-    def pairs_of(self, first: Any, second: Any) -> int:
-        """Return the number of comparisons that a p-value of two lines is corrected for; 0 without a test."""
-        are_lines = [line in self.lines for line in (first, second)]
-        if all(are_lines):
-            return self.pairs
-        with_baseline = any(are_lines) and (first in self.baselines or second in self.baselines)
-        return len(self.lines) if with_baseline else 0
 
     def difference(self, line: Any) -> Difference | None:
         """Return the difference between a line and the best one; None if it is not compared."""

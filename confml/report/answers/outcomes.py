@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from confml.data.outcomes import TaskOutcomes
 from confml.data.text_table import counted
-from confml.measures.ranks import alike_runs
+from confml.measures.ranks import alike_runs, signed_rank
+from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.datasets import Ranking, rank
 from confml.report.answers.differences import (
     FEW_SPLITS,
@@ -20,7 +21,7 @@ from confml.report.answers.differences import (
     compare_lines,
     mean_interval,
 )
-from confml.report.answers.text import caution, listed, p_text, percent, plain_number, points
+from confml.report.answers.text import best_on, caution, listed, p_text, percent, plain_number, points
 
 DRAWS = 2000
 """Resampled tables, from which the probability to be the first is computed."""
@@ -73,45 +74,69 @@ class Model(NamedTuple):
 class TaskComparison:
     """The comparison of K models on one task.
 
-    binary: whether outcomes are right or wrong. sign: of an outcome in the loss, -1 if higher is better.
-    table, comparison: losses, and the tests of their differences. order: models by mean, the best first.
+    table, comparison: losses, and the tests of their differences. sign: of an outcome in the loss and its
+    unit, negative if higher is better. binary: whether outcomes are right or wrong. ranked: models that are
+    ranked over tasks; all by default. items: number of them. order: models by mean, the best first.
     """
 
-    def __init__(self, outcomes: TaskOutcomes, lower_is_better: bool = False):
-        self.name, self.models, self.notes = outcomes.name, outcomes.models, list(outcomes.notes)
-        splits, groups = outcomes.splits, outcomes.groups
-        every = np.concatenate([rows for rows, _ in splits])
-        self.items = len(np.unique(every))
-        self.binary = all(bool(np.isin(values, (0.0, 1.0)).all()) for _, values in splits)
-        # Losses are of the order of 1: the tests do not depend on the unit of the outcomes.
-        largest = max(float(np.abs(values).max()) for _, values in splits)
-        unit = 2.0 ** math.frexp(largest)[1] if largest and not self.binary else 1.0
-        self.sign = unit if lower_is_better else -unit
-        # Splits of a cross-validation have different items, and the others are the training part. Repeated
-        # runs have the same items, but for some that are missing.
-        same_items = np.mean(np.unique(every, return_counts=True)[1] == len(splits)) >= 0.5
-        losses = [
-            [SplitLosses(rows, values[model] / self.sign, self.items - len(rows)) for rows, values in splits]
-            for model in range(len(self.models))
-        ]
-        form: dict[str, Any] = {
-            "online": bool(same_items),
-            "bound": 1.0 if self.binary else math.inf,
-            "groups": groups,
-        }
-        self.table = LossTable(losses, "rows", **form)
-        self._interval: Callable[..., tuple[float, float]] = functools.partial(
-            mean_interval, least=-math.inf, **form
-        )
-        self.comparison = compare_lines(self.table, self.models)
+    def __init__(
+        self,
+        name: str,
+        models: Sequence[str],
+        table: LossTable,
+        sign: float,
+        binary: bool,
+        notes: Sequence[str] = (),
+        ranked: Sequence[str] | None = None,
+    ):
+        self.name, self.models, self.table, self.sign, self.binary = name, list(models), table, sign, binary
+        self.ranked = self.models if ranked is None else ranked
+        self.items, self.notes = table.row_means.shape[1], list(notes)
+        self.comparison = compare_lines(table, self.models)
         self.order = np.argsort(self.comparison.means, kind="stable").tolist()
-        care = caution(len(splits), FEW_SPLITS)
-        if self.table.clusters is not None:
-            shares = self.table.clusters.shares
+        care = caution(table.split_means.shape[1], FEW_SPLITS)
+        if table.clusters is not None:
+            shares = table.clusters.shares
             effective = 1 / float((shares**2).sum())
             text = f"Items are in {counted(len(shares), 'group')}, as many as {effective:.1f} of equal size."
             self.notes.append(text)
         self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
+
+    @classmethod
+    def of(cls, outcomes: TaskOutcomes, lower_is_better: bool = False) -> "TaskComparison":
+        """Return the comparison of a table of outcomes."""
+        splits = outcomes.splits
+        every = np.concatenate([rows for rows, _ in splits])
+        numbers, times = np.unique(every, return_counts=True)
+        binary = all(bool(np.isin(values, (0.0, 1.0)).all()) for _, values in splits)
+        # Losses are of the order of 1: the tests do not depend on the unit of the outcomes.
+        largest = max(float(np.abs(values).max()) for _, values in splits)
+        unit = 2.0 ** math.frexp(largest)[1] if largest and not binary else 1.0
+        sign = unit if lower_is_better else -unit
+        # Splits of a cross-validation have different items, and the others are the training part. Repeated
+        # runs have the same items, but for some that are missing.
+        same_items = bool(np.mean(times == len(splits)) >= 0.5)
+        losses = [
+            [SplitLosses(rows, values[model] / sign, len(numbers) - len(rows)) for rows, values in splits]
+            for model in range(len(outcomes.models))
+        ]
+        bound = 1.0 if binary else math.inf
+        table = LossTable(losses, "rows", same_items, bound, groups=outcomes.groups)
+        return cls(outcomes.name, outcomes.models, table, sign, binary, outcomes.notes)
+
+    @classmethod
+    def of_runs(cls, comparisons: Comparisons, dataset: str) -> "TaskComparison | None":
+        """Return the comparison of the errors of all methods of runs on a data set; None without two."""
+        comparison = comparisons.comparison(dataset)
+        if comparison is None or len(comparison.lines) < 2:
+            return None
+        notes = [
+            f"{comparisons.label(line)} is not compared ({why})." for line, why in comparison.left_out.items()
+        ]
+        notes += [f"{text}." for text in [comparisons.not_above_baseline(dataset)] if text]
+        labels = {line: comparisons.label(line) for line in comparison.lines}
+        ranked = [label for line, label in labels.items() if comparisons.is_first(line)]
+        return cls(dataset, list(labels.values()), comparisons.errors(comparison), 1.0, True, notes, ranked)
 
     @property
     def best(self) -> str:
@@ -129,6 +154,9 @@ class TaskComparison:
         sums, sizes = table.row_means, np.full(self.items, 1 / self.items)
         if table.clusters is not None:
             sums, sizes = table.clusters.sums(table.row_means), table.clusters.shares
+        elif table.form["kind"] == "groups":  # rows are dependent
+            splits = table.split_means.shape[1]
+            sums, sizes = table.split_means / splits, np.full(splits, 1 / splits)
         total, number = sums.sum(axis=1), len(sizes)
         if number > MOST_RESAMPLED:
             residuals = sums - np.outer(total, sizes)
@@ -155,7 +183,8 @@ class TaskComparison:
             p_value = math.nan if name == self.best else self.comparison.p_value(self.best, name)
             letters = [_letter(at) for at, members in enumerate(self.sets) if model in members]
             (mean,) = self._signed(float(self.comparison.means[model]))
-            interval = self._signed(*self._interval(self.table.methods[model]))
+            losses = self.table.methods[model]
+            interval = self._signed(*mean_interval(losses, **self.table.form, least=-math.inf))
             if self.binary:
                 interval = np.clip(interval, 0.0, 1.0).tolist()
             ends = (math.nan, math.nan) if name == self.best else gap.interval(self.comparison.pairs)
@@ -205,10 +234,11 @@ class TaskComparison:
             both = f"have the same {'mean ' * several}outcome on every item"
             return [f"{listed([self.best, *others])} {both} (mean {mean}), so there is no test."]
         if np.isnan(comparison.corrected).any():
-            return [
-                "No test: the items are in fewer than five groups of a similar size, or one group has more "
-                f"than half of them. {self.best} has the best mean ({mean})."
-            ]
+            reason = "the rows of a group are not independent, and there are fewer than three splits"
+            if self.table.clusters is not None:
+                reason = "the items are in fewer than five groups of a similar size, or one group has more "
+                reason += "than half of them"
+            return [f"No test: {reason}. {self.best} has the best mean ({mean})."]
         alike = self.alike
         worse = [name for name in others if name not in alike]
         head = f"No significant difference between {self.best} ({mean}) and {listed(alike)}"
@@ -282,14 +312,31 @@ class ModelRank(NamedTuple):
     worse: int
 
 
+class SignedRank(NamedTuple):
+    """Bayesian signed-rank test of the mean outcomes of the model with the best mean rank and another one.
+
+    first_better, equivalent, second_better: posterior probabilities that add up to 1. Mean differences within
+    ``rope`` of 0 are equivalent.
+    """
+
+    first: str
+    second: str
+    tasks: int
+    rope: float
+    first_better: float
+    equivalent: float
+    second_better: float
+
+
 class OutcomeAnswer:
     """The answer of all tasks: ``sentences`` first, then ``notes``.
 
-    models, pairs: rows of all tasks. ranks: of the models over the tasks, the best first; empty for one task.
+    models, pairs: rows of all tasks. ranks, signed_rank: of the models over the tasks, the best first; empty
+    for one task, signed_rank also for scores, which have units of their own. rope: see `SignedRank`.
     """
 
-    def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str]):
-        self.tasks, self.ranks = list(tasks), list[ModelRank]()
+    def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str], rope: float = 0.01):
+        self.tasks, self.ranks, self.signed_rank = list(tasks), list[ModelRank](), list[SignedRank]()
         self.models = [row for task in tasks for row in task.rows()]
         self.pairs = [row for task in tasks for row in task.pairs()]
         if len(tasks) == 1:
@@ -300,13 +347,16 @@ class OutcomeAnswer:
             for note in task.notes:
                 of_note.setdefault(note, []).append(task.name)
         self.notes = [f"{listed(names)}: {note}" for note, names in of_note.items()] + list(notes)
-        means = {(row.task, row.model): row.mean for row in self.models}
-        names = [task.name for task in tasks], list(dict.fromkeys(row.model for row in self.models))
+        ranked = {(task.name, model) for task in tasks for model in task.ranked}
+        means = {key: row.mean for row in self.models if (key := (row.task, row.model)) in ranked}
+        names = [task.name for task in tasks], list(dict.fromkeys(model for _, model in means))
         ranking = rank(means, names, tasks[0].sign < 0, "")
         self.sentences = [self._wins()]
         if ranking is not None:
             ranking = replace(ranking, nouns=("task", "model"))
             self.ranks = self._ranks(ranking)
+            if all(task.binary for task in tasks):
+                self.signed_rank = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
             order = listed([f"{row.model} {row.mean_rank:.2f}" for row in self.ranks], 6)
             ranks = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
             self.sentences.insert(0, ranks)
@@ -317,8 +367,9 @@ class OutcomeAnswer:
     @property
     def tables(self) -> dict[str, Sequence[Any]]:
         """The rows of the tables by name; no ranks for one task."""
-        ranks = {"ranks": self.ranks} if self.ranks else {}
-        return {"models": self.models, "pairs": self.pairs, **ranks}
+        tables: dict[str, Sequence[Any]] = {"models": self.models, "pairs": self.pairs}
+        tables |= {"ranks": self.ranks, "signed_rank": self.signed_rank}
+        return {name: rows for name, rows in tables.items() if rows}
 
     def _ranks(self, ranking: Ranking) -> list[ModelRank]:
         rows = []
@@ -337,22 +388,28 @@ class OutcomeAnswer:
 
     def _wins(self) -> str:
         """Return which model has the best mean on which tasks, and on how many it is clearly the best."""
-        wins: dict[str, list[str]] = {}
-        for task in self.tasks:
-            wins.setdefault(listed(task.comparison.lowest), []).append(task.name)
-        order = sorted(wins, key=lambda name: -len(wins[name]))
-        best = "; ".join(f"{name} on {listed(wins[name])}" for name in order[:4])
-        rest = f"; {counted(len(order) - 4, 'other model')} on the other tasks" if len(order) > 4 else ""
+        best = best_on(
+            ((listed(task.comparison.lowest), task.name) for task in self.tasks), ("model", "tasks")
+        )
         clear = sum(not task.alike for task in self.tasks)
         stated = sorted(n for task in self.tasks if math.isfinite(n := task.comparison.detectable))
         if not all(task.binary for task in self.tasks):  # scores of tasks have units of their own
             stated = []
         power = " to ".join(dict.fromkeys(map(self.tasks[0].amount, stated[:1] + stated[-1:])))
-        text = (
-            f"Best mean: {best}{rest}. On {clear} of {len(self.tasks)} tasks the best model is better than "
-        )
+        text = f"Best mean: {best}. On {clear} of {len(self.tasks)} tasks the best model is better than "
         text += "all others (5 % for each task)."
         grouped = any(task.table.clusters is not None for task in self.tasks)
         chance = "60 to 80 %" if grouped else "80 %"
         detected = f" Differences of {power}, by task, would probably have been detected ({chance} power)."
         return text + detected * bool(stated)
+
+
+def _signed_rank(ranking: Ranking, sign: int, rope: float) -> list[SignedRank]:
+    """Return the tests of the first model with each other one. sign: 1 if higher means are better, or -1."""
+    best, *others = [ranking.labels[at] for at in ranking.by_rank]
+    rows = []
+    for other in others:
+        test = signed_rank(sign * (ranking.scores[best] - ranking.scores[other]).to_numpy(), rope)
+        shares = test.first_larger, test.equivalent, test.second_larger
+        rows.append(SignedRank(best, other, test.cases, rope, *shares))
+    return rows

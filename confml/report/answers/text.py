@@ -1,7 +1,9 @@
 """Numbers, lists of names and verdicts as text, in the same words everywhere."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from confml.data.text_table import counted
 
 STAR = "shown to be worse than the lowest"
 RULE = "5 %, Holm's correction over all pairs"
@@ -24,6 +26,18 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(names) > most:
         return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def best_on(pairs: Iterable[tuple[str, str]], nouns: tuple[str, str] = ("method", "data sets")) -> str:
+    """Return which methods are the best on which data sets, from pairs of both, most wins first."""
+    wins: dict[str, list[str]] = {}
+    for method, name in pairs:
+        wins.setdefault(method, []).append(name)
+    order = sorted(wins, key=lambda method: -len(wins[method]))
+    texts = [f"{method} on {listed(wins[method])}" for method in order[:4]]
+    if len(order) > 4:
+        texts.append(f"{counted(len(order) - 4, f'other {nouns[0]}')} on the other {nouns[1]}")
+    return "; ".join(texts)
 
 
 def some(texts: Sequence[str], most: int = 5) -> list[str]:

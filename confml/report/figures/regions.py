@@ -23,6 +23,7 @@ from confml.report.tables.class_coverage import calibration_parts, fewest, has_p
 LINES = 20  # that are distinguishable
 CURVES = 14
 STEPS = 200  # between the levels of a figure
+LARGEST_LEVEL = 0.2  # of set sizes
 
 
 def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
@@ -124,9 +125,9 @@ class RegionSizes(NamedTuple):
     sizes: np.ndarray
 
 
-def region_sizes(variant: Variant, max_level: float = 0.2) -> dict[str, RegionSizes]:
+def region_sizes(variant: Variant) -> dict[str, RegionSizes]:
     """Return the set sizes of each view with p-values."""
-    levels = np.linspace(0, float(max_level), STEPS + 1)
+    levels = np.linspace(0, LARGEST_LEVEL, STEPS + 1)
     by_view = {}
     for view, splits in variant.views.items():
         sizes = []
@@ -202,13 +203,13 @@ CRITERIA = {
 }
 
 
-def draw_efficiency(data: DatasetResults, **options: float):
+def draw_efficiency(data: DatasetResults):
     """Left: mean set size (criterion N). Right: sum of p-values, unconfidence and fuzziness, and those of the
     observed labels (Vovk et al. 2016). Smaller is better; means over the splits.
     """
     from matplotlib.lines import Line2D
 
-    shown, title = data.shown(data.collected(region_sizes, **options), CURVES, "no method has p-values")
+    shown, title = data.shown(data.collected(region_sizes), CURVES, "no method has p-values")
     figure = new_figure(PAGE, 2.9)
     left, right = figure.subplots(1, 2)
     left.axhline(1, color="0.6", linewidth=0.6)
@@ -240,5 +241,4 @@ EFFICIENCY = Figure(
     about="mean set size against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
     draw=draw_efficiency,
     collects=of_views(region_sizes),
-    options={"max_level": Number("largest significance level shown", low=0, high=1, low_open=True)},
 )

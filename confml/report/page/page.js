@@ -73,7 +73,7 @@
     tools.append(button("CSV", `Copy as CSV: ${caption}`, () => copy(csv(table), "CSV")));
     tools.append(button("Markdown", `Copy as Markdown: ${caption}`, () => copy(markdown(table), "Markdown")));
     box.prepend(tools);
-    const moved = box.id === "summary-table" ? rows.slice(0, -1) : rows; // mean ranks stay below
+    const moved = rows.filter((row) => row.className !== "total"); // mean ranks stay below
     if (moved.length > 1) sortable([...table.tHead.rows[0].cells], moved, table.tBodies[0]);
   }
 })();

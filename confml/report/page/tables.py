@@ -1,9 +1,7 @@
-"""The tables of the page: results on a data set, published numbers, equal methods of two runs, settings."""
+"""The table of results on a data set of the page."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +11,9 @@ from confml.measures import Metric, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE
 from confml.report.answers.advice import usual_level
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
-from confml.report.answers.differences import Comparison, Difference
+from confml.report.answers.differences import Comparison
 from confml.report.answers.losses import COSTS
 from confml.report.answers.text import listed, p_text
-from confml.report.compare import pairs_of
 from confml.report.forms.summary import estimate_text
 from confml.report.report import Report
 from confml.report.shown_table import ShownTable
@@ -38,11 +35,11 @@ ABOUT = {
 
 
 def results_table(
-    reports: Mapping[str, Report], comparisons: Comparisons, dataset: str, failed: Mapping[str, int]
+    report: Report, comparisons: Comparisons, dataset: str, failed: Mapping[str, int]
 ) -> ShownTable:
     """Return error, tests, probabilities, regions, accepted shares and time, one row per method and view.
 
-    reports: by the name of the run in the comparisons. failed: number of failed cells by label.
+    failed: number of failed cells by label.
     """
     lines = comparisons.of_dataset(dataset)
     errors = {line: estimate.mean for line in lines if (estimate := comparisons.estimate(line, "error"))}
@@ -70,7 +67,7 @@ def results_table(
             p_values = [comparison.adjusted(line) for line in shown]
             is_best = [line in comparison.best for line in shown]
             texts[P] = [DASH * flag or p_text(p) or DASH for p, flag in zip(p_values, is_best, strict=True)]
-    certified = _certified(reports, comparisons, dataset)
+    certified = _certified(report, comparisons, dataset)
     if any(certified.values()):
         texts[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
     texts[TIME] = [f"{comparisons.seconds(line):.2g}" for line in shown]
@@ -117,63 +114,23 @@ def _best(estimates: Sequence[Estimate | None], metric: Metric) -> list[bool]:
     return (means == best).tolist()
 
 
-def _certified(reports: Mapping[str, Report], comparisons: Comparisons, dataset: str) -> dict[Line, float]:
+def _certified(report: Report, comparisons: Comparisons, dataset: str) -> dict[Line, float]:
     """Return the mean coverage of the thresholds that are certified for a risk of 1 %."""
     shares = {
-        (run, *(row[name] for name in ("dataset", "method", "params", "view"))): float(row["coverage"])
-        for run, report in reports.items()
+        tuple(row[name] for name in ("dataset", "method", "params", "view")): float(row["coverage"])
         for row in report.dicts("certified.csv", dataset=dataset)
         if math.isclose(row["risk"], RISK) and not report.run.has_groups(dataset)
     }
-    lines = comparisons.of_dataset(dataset)
-    keys = {line: (comparisons.run_of[line], *comparisons.key(line)) for line in lines}
+    keys = {line: comparisons.key(line) for line in comparisons.of_dataset(dataset)}
     return {line: shares[key] for line, key in keys.items() if key in shares}
 
 
 def _difference(comparison: Comparison, line: Line) -> str:
+    """Return the difference from the best line in percentage points, with its simultaneous interval."""
     if line in comparison.best:
         return "lowest"
-    gap = comparison.difference(line)
-    return DASH if gap is None else difference_text(gap, comparison.pairs)
-
-
-def difference_text(gap: Difference, comparisons: int = 1) -> str:
-    """Return a difference of shares in percentage points, with its interval for a number of comparisons."""
-    values = [gap.difference, *(() if math.isnan(gap.error) else gap.interval(comparisons))]
+    if (gap := comparison.difference(line)) is None:
+        return DASH
+    values = [gap.difference, *(() if math.isnan(gap.error) else gap.interval(comparison.pairs))]
     first, *ends = [f"{100 * value:.2f}".replace("-", "\N{MINUS SIGN}") for value in values]
     return f"{first} [{', '.join(ends)}]" if ends else first
-
-
-# ---- several runs
-
-
-def pairs_table(comparisons: Comparisons) -> ShownTable:
-    """Return the differences of equal methods between two runs, on their common splits."""
-    rows = []
-    for first, second in pairs_of(comparisons):
-        gap, comparison = comparisons.pair(first, second), comparisons.comparison(first.dataset)
-        if gap is not None and comparison is not None and first.view == second.view:
-            errors = [comparisons.estimate(line, "error") for line in (first, second)]
-            runs = [comparisons.run_of[line] for line in (first, second)]
-            p_values = [p_text(value) or DASH for value in (gap.p_value, comparison.p_value(first, second))]
-            means = [f"{100 * error.mean:.2f}" for error in errors if error is not None]
-            method = comparisons.method(first)
-            rows.append(
-                [first.dataset, method, *runs, *means, difference_text(gap), *p_values, str(gap.splits)]
-            )
-    headings = ["data set", "method", "first run", "second run", "first (%)", "second (%)"]
-    headings += ["first - second (points)", "p", "p (Holm)", "splits"]
-    notes = ["t test of the rows over common splits; intervals of 95 % for each pair alone."]
-    title = "Equal methods of two runs: errors on the same test examples"
-    return ShownTable(title, pd.DataFrame(rows, columns=headings), notes, keys=2)
-
-
-def settings_table(names: Sequence[str], configs: Sequence[Mapping[str, Any]]) -> ShownTable:
-    """Return the settings of the configs in which the runs differ."""
-    keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
-    rows = [
-        (key, *(json.dumps(config.get(key), ensure_ascii=False, sort_keys=True) for config in configs))
-        for key in keys
-    ]
-    rows = [row for row in rows if len(set(row[1:])) > 1]
-    return ShownTable("Settings in which the runs differ", pd.DataFrame(rows, columns=["key", *names]))

@@ -59,7 +59,7 @@ def write_page(report: Report) -> None:
     """
     run = report.run
     run.status("writing the page")
-    answer = answer_of({"": report}, comparisons_of(run))
+    answer = answer_of(report, comparisons_of(run))
     report.write("answer.json", to_json(answer.as_dict(), indent=1) + "\n")
     report.write("summary.md", summary_text(run, answer, report.notes))
     report.write("report.html", run_page(report, answer, files_of(report)))

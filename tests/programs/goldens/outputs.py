@@ -36,7 +36,7 @@ CASES: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "compare": (
         ("run", str(CONFIGS / "groups.yaml"), "--quiet", "--out", "run"),
-        ("compare", "run", "--against", "plain", "--quiet", "--out", "compared"),
+        ("compare", "run", "--quiet", "--out", "compared"),
     ),
     "bayes-error": (("bayes-error", "wine-sklearn", "--intervals", "--out", "."),),
 }

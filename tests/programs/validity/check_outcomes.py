@@ -34,7 +34,7 @@ def compared(rng, gap, models, items, right=0.0, seeds=1, groups=0, unequal=Fals
         else:
             scores[-1] -= gap
         splits.append((np.arange(items), scores))
-    return TaskComparison(TaskOutcomes("", list(map(str, range(models))), splits, group, []))
+    return TaskComparison.of(TaskOutcomes("", list(map(str, range(models))), splits, group, []))
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from confml.report.answers.comparisons import Comparisons
 from confml.report.forms.short_table import short_table
 from confml.report.report import Report
 from confml.report.tables import certified, certified_jointly, rejection_curves
-from confml.report.write import read_tables
+from confml.report.write import read_cells
 from confml.runner.manifest import DatasetInfo
 
 TABLES = (rejection_curves.TABLE, certified.TABLE, certified_jointly.TABLE)
@@ -33,15 +33,16 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, datasets=("d",), 
     return make_run(make_config([entry(name) for name in wrong], **config), predict, infos, list(splits))
 
 
-def answer(*runs, folder="."):
-    reports = {"" if number == 0 else "second": Report(run, folder) for number, run in enumerate(runs)}
-    for report in reports.values():
-        read_tables(report, TABLES)
-    return answer_of(reports, Comparisons([(name, report.run) for name, report in reports.items()]))
+def answer(run, folder="."):
+    report = Report(run, folder)
+    read_cells(report, TABLES)
+    for table in TABLES:
+        table.make(report)
+    return answer_of(report, Comparisons([("", run)]))
 
 
-def only(*runs):
-    (found,) = answer(*runs).answers
+def only(run):
+    (found,) = answer(run).answers
     return found
 
 
@@ -76,13 +77,6 @@ def test_methods_with_the_same_errors():
     found = only(run_with_errors({"a": [2], "b": [2]}, ("r0",)))
     assert found.lowest == "a and b" and found.alike == ["b"] and "b has the same." in found.sentence
     assert "The methods err on the same rows." in found.advice.rest
-
-
-def test_runs_on_other_examples_are_not_compared():
-    other = run_with_errors({"b": [9, 9, 9]})
-    moved = {key: replace(result, rows=result.rows + 1) for key, result in other.results.items()}
-    found = only(run_with_errors({"a": [2, 3, 4]}), replace(other, results=moved))
-    assert found.not_compared == "b (second) (different test examples)" and found.alike == []
 
 
 def test_an_interrupted_run_says_first_what_is_missing():

@@ -129,7 +129,7 @@ def test_another_method_may_be_better_than_the_constant_decisions():
 def test_one_method_is_compared_with_the_constant_decisions():
     costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, 0.11)
     run = run_of({"a": probabilities(9, 0.99), "majority-class": constant}, costs=costs)
-    answer = answer_of({"": Report(run, ".")}, comparisons_of(run))
+    answer = answer_of(Report(run, "."), comparisons_of(run))
     for text in (answer.short, answer.sentences):
         assert text[0].startswith("For the lowest cost: always-abstain (cost 0.11). No method is shown")
 

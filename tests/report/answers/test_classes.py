@@ -92,7 +92,7 @@ def test_a_rare_class_that_is_harder_is_named():
 
 def test_the_answer_names_the_costly_class():
     run = run_of([0.88, 0.12], 2.0)
-    answer = answer_of({"": Report(run, ".")}, Comparisons([("", run)]))
+    answer = answer_of(Report(run, "."), Comparisons([("", run)]))
     *_, sentence, remedy = answer.short
     coverage = float(sentence.partition("cover ")[2].partition(" %")[0])
     assert sentence == (
@@ -135,7 +135,7 @@ def test_classes_of_several_lines_are_tested_together(monkeypatch):
 
 def test_several_splits_and_data_sets_are_named():
     run = run_of([0.88, 0.12], 2.0, datasets=2, splits=("r0", "r1", "r2"))
-    first, second, remedy = answer_of({"": Report(run, ".")}, Comparisons([("", run)])).short
+    first, second, remedy = answer_of(Report(run, "."), Comparisons([("", run)])).short
     assert first.startswith("d0, class yes: ") and second.startswith("d1, class yes: ")
     assert remedy.startswith("mondrian")
 

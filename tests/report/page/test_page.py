@@ -147,7 +147,7 @@ def rows_of(page, table):
     text = page.split(f'<table id="{table}">')[1].split("</table>")[0]
     rows = [
         [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
-        for row in text.split("<tr>")[1:]
+        for row in re.split(r"<tr[^>]*>", text)[1:]
     ]
     return rows[0], rows[1:]
 
