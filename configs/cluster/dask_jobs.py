@@ -11,7 +11,7 @@
 6. Jobs that reach their time limit are replaced; their tasks are computed again.
 7. A cell whose task kills three workers fails, and the others are computed.
 8. The results folder must have the same path on all machines.
-9. ``confml status results/usps --watch`` shows the progress.
+9. ``watch confml status results/usps`` shows the progress.
 10. The same command continues an interrupted run.
 """
 

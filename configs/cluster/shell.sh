@@ -11,7 +11,7 @@
 #    this folder under the same path, have `confml` on their PATH, and accept ssh without a password.
 # 5. JOBS sets the worker processes of each part.
 # 6. The log of each part is confml-<part>.log in this folder.
-# 7. `confml status results/usps --watch` shows the progress of all parts.
+# 7. `watch confml status results/usps` shows the progress of all parts.
 # 8. After the last part, cells of a part that failed are computed, and the report of all cells is written.
 # 9. Ctrl-C stops the parts on this machine; finished cells are kept. Run the same command again to continue.
 # 10. The exit code is 1 if a cell failed.

@@ -2,7 +2,7 @@
 # Compute a run as an array of SLURM jobs:
 #
 #   sbatch --array=1-16 configs/cluster/slurm.sh configs/usps.yaml --out results/usps
-#   confml status results/usps --watch
+#   watch confml status results/usps
 #   confml report results/usps
 #
 # 1. Each task of the array computes one part: --shard auto reads its number and the size of the array.

@@ -60,11 +60,11 @@ class RunStatus:
     shards: Mapping[str, State]
 
     @classmethod
-    def of(cls, store: Store, done_keys: Set[str] = frozenset()) -> "RunStatus":
-        """Return the status of the run in a store. done_keys: cells whose records are not read again."""
+    def of(cls, store: Store) -> "RunStatus":
+        """Return the status of the run in a store."""
         manifest = read_manifest(store.folder)
         cells = manifest_cells(manifest)
-        state = run_state(store, cells, done_keys=done_keys)
+        state = run_state(store, cells)
         shards = {}
         for shard in sorted(store.keys(SHARDS), key=lambda name: [int(part) for part in name.split("/")]):
             record = store.read(SHARDS, shard)

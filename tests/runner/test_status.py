@@ -41,17 +41,3 @@ def test_a_part_that_is_done_and_no_other(folder):
     assert document["shards"] == [{"shard": "1/2", "done": 8 - left, "failed": 0, "left": 0}]
     counts = [document[name] for name in ("cells", "done", "failed", "left", "failures")]
     assert counts == [8, 8 - left, 0, left, []]
-
-
-def test_watch_ends_when_no_cell_is_left(folder, monkeypatch):
-    config = load_config(folder.parent / "parts.yaml")
-
-    def meanwhile(seconds):
-        assert seconds == 0.5
-        run(config, folder, Execution(1, engine="serial", shard=(2, 2)))
-
-    monkeypatch.setattr("confml.commands.status.sleep", meanwhile)
-    done = CliRunner().invoke(status, [str(folder), "--watch", "--every", "0.5", "--json"])
-    assert done.exit_code == 0, repr(done.exception)
-    first, last = map(json.loads, done.output.splitlines())
-    assert (first["left"] > 0, last["left"], last["done"]) == (True, 0, 8)
