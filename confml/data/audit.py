@@ -195,7 +195,7 @@ def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
     """Return whether two rows of one value have two labels, and the number of runs of labels in the order of
     values.
     """
-    order = np.lexsort((labels, values))
+    order = np.argsort(values)
     value, label = values[order], labels[order]
     changes = label[1:] != label[:-1]
     return bool(np.any(changes & (value[1:] == value[:-1]))), 1 + int(np.count_nonzero(changes))

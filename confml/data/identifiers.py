@@ -88,8 +88,10 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
         filled, is_whole = column.where(bool), False
     else:
         filled = ~np.isnan(column)
-        values = np.unique(column[filled])
-        is_whole = _are_whole(values)
+        numbers = column[filled]
+        is_whole = _are_whole(numbers[:1000]) and _are_whole(numbers)  # a few rows refute most columns
+        # Of fractions, only constant columns are no features.
+        values = np.unique(numbers if is_whole else [numbers.min(), numbers.max()])
     rows, distinct = int(filled.sum()), len(values)
     counts = f"{distinct} different values in {rows} rows"
     if rows < NEARLY_EMPTY * n:
