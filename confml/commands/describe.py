@@ -14,7 +14,7 @@ TYPES = (
 )
 # Keys of the facts of an entry, by type and heading.
 _FACTS = {
-    "method": {"views": "views", "can be saved": "saved"},
+    "method": {"views": "views"},
     "metric": {
         **{"heading": "label", "better": "better", "formula": "formula", "source": "source"},
         **{"file": "file", "of": "methods"},
@@ -59,7 +59,6 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     confml describe ranks --type figure
     confml describe --type warning
     """
-    from confml.predictions.saving import saving_of
     from confml.report.described import describe_all, known_types
 
     if name is None:
@@ -70,10 +69,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
         names = list(dict.fromkeys(name for kind in types for name in known_types()[kind].names()))
         echo_json(names) if as_json else click.echo("\n".join(names))
         return
-    entries = [
-        entry | {"saved": saving_of(entry["name"])} if entry["type"] == "method" else entry
-        for entry in describe_all(name, only)
-    ]
+    entries = describe_all(name, only)
     if as_json:
         echo_json(entries[0] if len(entries) == 1 else entries)
         return

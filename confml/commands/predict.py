@@ -69,10 +69,6 @@ OF_FIT = {
     help="Share of the training rows that only fit steps and select parameters.",
 )  # fmt: skip
 @click.option(
-    "--batch-rows", type=click.IntRange(20), metavar="N",
-    help="Test every N labelled rows of NEW against the training rows; --json has the tests.",
-)  # fmt: skip
-@click.option(
     "--drift", is_flag=True, help="Test without labels whether NEW is distributed as the training rows."
 )
 @click.option("--save", type=common.FILE, metavar="FILE", help="Write the fitted model to FILE.")
@@ -96,9 +92,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     of CONFIG recommends.
 
     --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
-    Without NEW, the model is fitted and saved. Loading a model executes no code of the file. confml describe
-    METHOD says whether a method can be saved. Some classifiers need --trust for their types, here and when
-    the model is read.
+    Without NEW, the model is fitted and saved. Loading a model executes no code of the file. Some classifiers
+    need --trust for their types, here and when the model is read.
 
     The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
@@ -126,10 +121,6 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold is tested on
     30 % of the training rows, which the method is not fitted to.
 
-    --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests whether the
-    p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
-    that differ, and what to do.
-
     --drift tests each feature, and all of them together by a classifier that tells new rows from training
     rows.
 
@@ -143,7 +134,6 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.config.costs import read_costs
     from confml.predictions.batch import Output
     from confml.predictions.default_config import LEVELS
-    from confml.predictions.guarantee import Remedies
     from confml.predictions.rounding import DIGITS
     from confml.predictions.session import Session
     from confml.predictions.store import save_model
@@ -183,27 +173,22 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             model.coder = model.coder.with_decimal(options["decimal"])
         levels = options["levels"] or model.facts.levels or LEVELS
         output = Output(levels, options["explain"] or 0, costs)
-        remedies = Remedies(in_config=source is not None, stored=model.file is not None)
         drift = Drift(model) if options["drift"] else None
-        session = Session(model, output, remedies, batch_rows=options["batch_rows"], drift=drift)
+        session = Session(model, output, drift)
         with new_rows.destination(options["out"]) as file:
             writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
             for batch in session.answers(new_rows.tables_of(new, model, options), say):
                 writer.add(batch)
-            tested = [] if drift is None else drift.sentences(session.summary.check.tests())
-            writer.end({**session.facts(), "drift": tested} if options["as_json"] else {})
+            facts = session.facts()
+            writer.end(facts)
         summary = session.summary
-        alarms = summary.warnings()
-        for text in alarms:
+        for text in facts["warnings"]:
             say(f"warning: {text}")
         for line in summary.lines():
             inform(line)
-        for sentence in tested:
-            if sentence not in " ".join(alarms):
-                say(sentence)
-        if session.monitor is not None:
-            for sentence in session.monitor.sentences():
-                say(sentence)
+        for test in facts["tests"]:
+            if test["test"] in ("classifier", "features") and not test["differs"]:
+                say(test["text"])
         if options["out"] is not None:
             inform(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
 
@@ -225,9 +210,9 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     from confml.predictions.training import Choice, fit_model
 
     risk = None if options["risk"] is None else RiskTarget(options["risk"])
-    same = ("dataset", "method", "conformal", "mondrian", "selection_part", "trust")
+    same = ("dataset", "method", "conformal", "mondrian", "selection_part")
     settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
-    choice = Choice(**settings, risk=risk, saved=options["save"] is not None)
+    choice = Choice(**settings, risk=risk)
     config, data = _config(source, options), None
     if source is not None:
         config, choice, data = recommended(config, choice, common.folder_of(config, None), inform)

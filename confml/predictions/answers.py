@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-FACTS = ("guarantee", "warnings", "notes", "tests", "score", "batches")
+FACTS = ("guarantee", "warnings", "notes", "tests", "score")
 
 
 class Answers(pd.DataFrame):
@@ -22,7 +22,6 @@ class Answers(pd.DataFrame):
     tests: for each test of exchangeability its name, sentence, p-value (None if nothing is tested) and
         whether the new rows differ.
     score: a sentence on the new rows that have labels, None without any.
-    batches: a DataFrame with a row per batch of labelled rows, None without ``batch_rows``.
     """
 
     guarantee: list[str]
@@ -30,7 +29,6 @@ class Answers(pd.DataFrame):
     notes: list[str]
     tests: list[dict[str, Any]]
     score: str | None
-    batches: pd.DataFrame | None
     _metadata = list(FACTS)
 
     @classmethod

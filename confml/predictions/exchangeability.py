@@ -30,8 +30,10 @@ class Finding(NamedTuple):
     otherwise: str = ""
 
 
-class Tests(Protocol):
-    """Further tests of new rows, by name."""
+class FurtherTests(Protocol):
+    """Tests of new rows that are asked for, by name."""
+
+    def add(self, batch: Batch) -> None: ...
 
     def findings(self) -> dict[str, Finding]: ...
 
@@ -40,7 +42,7 @@ class ExchangeabilityCheck:
     """Counts of new rows, and the tests of their exchangeability with the training rows.
 
     One verdict is from all tests together: new rows differ if a test has a p-value of at most `ALARM` after
-    Holm's correction over the tests. Further tests are in ``others``.
+    Holm's correction over the tests.
 
     - Atypical rows, at the smallest level that can exclude a label (p-values only, without labels).
     - Rows with a number outside the range of its feature in the training rows (without labels).
@@ -50,13 +52,12 @@ class ExchangeabilityCheck:
     region contains their label, by level; covered_classes: the same by level and column.
     """
 
-    def __init__(self, model: Model, guarantee: Guarantee):
-        self.model, self.guarantee = model, guarantee
+    def __init__(self, model: Model, guarantee: Guarantee, drift: FurtherTests | None = None):
+        self.model, self.guarantee, self.drift = model, guarantee, drift
         self.labelled: Counter[tuple[int, int]] = Counter()
         self._counted: dict[tuple[int, int], int] = {}
         self.covered: Counter[float] = Counter()
         self.covered_classes: Counter[tuple[float, int]] = Counter()
-        self.others: list[Tests] = []
         self.kind = model.none.kind
         self.rows = self.predicted = self.outside_rows = 0
         self.reasons = {level: Counter[str]() for level in guarantee.levels}
@@ -66,6 +67,8 @@ class ExchangeabilityCheck:
         """Count the rows of a batch, their reasons, and those with a number outside the training range."""
         self.rows += len(batch.rows.lines)
         self.predicted += int(batch.predicted.sum())
+        if self.drift is not None:
+            self.drift.add(batch)
         for level, reasons in batch.reasons.items():
             self.reasons[level].update(reasons.tolist())
         ranges = self.model.coder.ranges
@@ -96,13 +99,6 @@ class ExchangeabilityCheck:
 
     # ---- sentences
 
-    def sentences(self) -> list[str]:
-        """Return the tests, and a verdict."""
-        sentences = [test.text for test in self.tests().values()]
-        if sentences and self.kind != "p-value":
-            sentences.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
-        return [*sentences, *filter(None, [self.verdict()])]
-
     def alarms(self) -> list[str]:
         """Return the verdict with the tests in which the new rows differ; none if they do not."""
         texts = [finding.text for finding in self.tests().values() if finding.differs]
@@ -121,15 +117,14 @@ class ExchangeabilityCheck:
         return f"{tests} shows that new rows differ{unseen}."
 
     def tests(self) -> dict[str, Finding]:
-        """Return the tests that apply: ``atypical``, ``ranges``, ``coverage`` and those of ``others``."""
+        """Return the tests that apply: ``atypical``, ``ranges``, ``coverage`` and those of ``drift``."""
         if not self.predicted:
             return {}
         every = {"ranges": self._ranges()}
         if self.kind == "p-value":
             every = {"atypical": self._atypical(), **every, "coverage": self._coverage()}
         findings = {name: finding for name, finding in every.items() if finding is not None}
-        for other in self.others:
-            findings |= other.findings()
+        findings |= self.drift.findings() if self.drift is not None else {}
         p_values = {name: finding.p for name, finding in findings.items() if finding.p is not None}
         for name, p in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
             differs, finding = bool(p <= ALARM), findings[name]
@@ -159,8 +154,8 @@ class ExchangeabilityCheck:
             return []
         names, level = self.model.none.classes.tolist(), min(level for _, level in low.values())
         sentences = [f"Class {names[at]}: the regions {low_class_text(*low[at])}." for at in low]
-        option = self.guarantee.remedies.option("mondrian")
-        return [*sentences, *filter(None, [per_class_remedy(self.model.facts.params, level, option)])]
+        remedy = per_class_remedy(self.model.facts.params, level, "mondrian: true")
+        return [*sentences, *filter(None, [remedy])]
 
     def _of_class(self, column: int, level: float) -> tuple[float, float] | None:
         """Return the coverage of a class, and the probability of so low a one; None with too few rows."""

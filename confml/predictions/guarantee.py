@@ -2,42 +2,9 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from confml.measures.guarantees import RegionPromise, joined, region_promise
 from confml.predictions.model import Model
-
-
-class Remedies(NamedTuple):
-    """Names of options of a fit as the caller gives them (command, Python, config), or for a new fit.
-
-    in_python: of `confml.predict`. in_config: the data set is one of a config. stored: the model comes from a
-    file, so every option needs a new fit.
-    """
-
-    in_python: bool = False
-    in_config: bool = False
-    stored: bool = False
-
-    def option(self, name: str, value: str | None = None) -> str:
-        """Return an option as text, such as ``--conformal split`` or ``conformal="split"``."""
-        if self.in_python:
-            text = f"{name}={value!r}".replace("'", '"') if value else name
-            text = "mondrian=True" if name == "mondrian" else text
-        else:
-            text = " ".join(filter(None, [f"--{name.replace('_', '-')}", value]))
-        return f"a new fit with {text}" if self.stored else text
-
-    def fill_in(self) -> str:
-        """Return the remedy for new rows with missing values."""
-        if self.in_config and not self.stored:
-            return "missing: mean of the data set in the config fills in training means"
-        verb = "fills in training means"
-        return f"{self.option('missing', 'mean')} {verb}"
-
-
-AT_COMMAND = Remedies()
-
 
 MORE = "confml describe guarantee"
 
@@ -51,15 +18,9 @@ class Guarantee:
     its parameters without the calibration rows.
     """
 
-    def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
-        self.facts, self.levels, self.remedies = model.facts, levels, remedies
+    def __init__(self, model: Model, levels: tuple[float, ...]):
+        self.facts, self.levels = model.facts, levels
         self.classes = len(model.none.classes)
-
-    def sentences(self) -> list[str]:
-        """Return the bound and its conditions, for p-values."""
-        sentences = [f"If {self.condition}, {self.bound or 'no coverage is guaranteed at these levels'}."]
-        sentences += [*self._weakened(), *self._exceptions(), *self._other_classes()]
-        return sentences if self.facts.shift else [*sentences, self._limits(), self._smallest()]
 
     def lines(self, fit: str, tests: str) -> list[str]:
         """Return the bound in one line and its conditions in the next, then lines for fits with exceptions.
@@ -151,28 +112,6 @@ class Guarantee:
                 "group are alike."
             )
 
-    def _weakened(self) -> Iterator[str]:
-        """Yield sentences on steps, selected parameters and groups that weaken the guarantee."""
-        facts = self.facts
-        if self.broken is not None:
-            split = self.remedies.option("conformal", "split")
-            alternative = "" if facts.noise else f" (the bound holds for a classifier with {split})"
-            yield f"That does not hold here: {self.broken}{alternative}."
-            return
-        if self.approximate:
-            other = f"for a classifier with {self.remedies.option('conformal', 'split')}"
-            if not facts.is_conformal:
-                other = f"with {self.remedies.option('selection_part')}, and {other}"
-            yield f"This is approximate, because {', and '.join(self.approximate)}. A bound holds {other}."
-        elif facts.selection_rows and not facts.is_conformal:
-            steps = [step.name for step in facts.steps if step.learns]
-            done = [f"select {joined(facts.selected)}"] if facts.selected else []
-            done += [f"fit {joined(steps)}"] if steps else []
-            yield (
-                f"{row_count(facts.selection_rows)} {are(facts.selection_rows)} used only to "
-                f"{' and to '.join(done)}, so the bound holds for any number of rows."
-            )
-
     def _other_classes(self) -> Iterator[str]:
         s, m = self.facts.single_rows, self.facts.fitted_rows
         if not s:
@@ -183,29 +122,6 @@ class Guarantee:
             f"therefore be of another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No "
             "region contains such a label."
         )
-
-    def _limits(self) -> str:
-        single = "a single row"
-        if self.facts.groups_of:
-            single += ", for other groups"
-        elif not self.facts.is_label_conditional:
-            mondrian = self.remedies.option("mondrian")
-            remedy = f"{mondrian} gives" if self.remedies.stored else f"add {mondrian} for"
-            single += f", for a single class ({remedy} this guarantee)"
-        return (
-            "This is an average over training sets and new rows. It is not guaranteed for "
-            f"{single} or for rows that are not exchangeable with the training rows."
-        )
-
-    def _smallest(self) -> str:
-        facts = self.facts
-        of, rows = "", facts.counted_rows
-        if facts.groups_of:
-            of = " in the smallest group"
-        elif facts.is_label_conditional:
-            label, rows = min(facts.class_counts.items(), key=lambda item: item[1])
-            of = f" for the smallest class, {label}"
-        return f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g}{of}."
 
 
 def row_count(rows: int) -> str:

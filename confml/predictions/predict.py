@@ -17,7 +17,6 @@ from confml.plugins.imports import with_allowed_imports
 from confml.predictions.answers import Answers
 from confml.predictions.batch import Output
 from confml.predictions.default_config import LEVELS, config_values
-from confml.predictions.guarantee import Remedies
 from confml.predictions.model import Model
 from confml.predictions.session import Session
 from confml.predictions.store import is_model_file, load_model, save_model
@@ -43,7 +42,6 @@ def predict(
     view: str | None = None,
     explain: int = 0,
     costs: Mapping[str, Any] | str | Path | None = None,
-    batch_rows: int | None = None,
     risk: float | None = None,
     confidence: float = 0.95,
     selection_part: float | None = None,
@@ -61,7 +59,7 @@ def predict(
         Labelled rows: a data frame, or the path of a table file (CSV, .parquet, .xlsx). A data frame is of
         pandas, or of any library with Arrow's interface, such as polars or DuckDB. Or a model that
         `load_model` returned, or its path (``.confml``), which takes of the parameters below only ``levels``,
-        ``explain``, ``costs``, ``batch_rows`` and ``say``.
+        ``explain``, ``costs`` and ``say``.
     new : DataFrame, str or Path
         New rows. Columns are matched by name; a column without numbers is categorical. Labels are optional;
         if present, they are scored. A CSV file has the encoding, separator and decimal mark of the training
@@ -99,8 +97,6 @@ def predict(
         cost}``, or the path of such a YAML file, or of a CSV file with one line per true class and one column
         per prediction. The cost of a correct prediction is 0 by default. Without ``abstain`` every row has a
         decision. The method must have probabilities.
-    batch_rows : int, optional
-        Test every so many labelled rows of ``new``, in their order, against the training rows.
     risk, confidence : float
         With probability ``confidence`` over the held-out rows, either no threshold is certified and no row is
         accepted, or an accepted row is wrong with probability at most ``risk``. The threshold is certified on
@@ -122,9 +118,9 @@ def predict(
     Returns
     -------
     Answers
-        A DataFrame with the attributes ``guarantee``, ``warnings``, ``notes``, ``tests``, ``score`` and
-        ``batches``. One row per new row, in its order, with the index of ``new``: ``line`` (of the file, or
-        the number of the row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``,
+        A DataFrame with the attributes ``guarantee``, ``warnings``, ``notes``, ``tests`` and ``score``. One
+        row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number of the
+        row from 1), the identifiers, ``label`` if ``new`` has it, ``prediction``,
         ``confidence``, ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, and for each
         level ``region@<level>`` (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``,
         ``atypical``). With ``risk`` also ``accepted``; with ``costs`` ``prob[<class>]``,
@@ -155,18 +151,16 @@ def predict(
         **{"conformal": conformal, "mondrian": mondrian, "view": view},
         **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
     }
-    of_file = {"saved": save is not None, "trust": trust}
-    read, stored = None, False
+    read = None
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
     if isinstance(train, Model) or (isinstance(train, str | Path) and is_model_file(train)):
         _check_no_fit({**of_data, **of_method, **of_choice})
-        stored = True
         model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
     else:
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
-        model = _fitted(train, of_data, of_method, {**of_choice, **of_file}, levels, say)
+        model = _fitted(train, of_data, of_method, of_choice, levels, say)
     with model.errors_of_file():
         for note in model.notes:
             say(f"note: {note}")
@@ -179,12 +173,10 @@ def predict(
                 new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
             )
         output = Output(tuple(map(float, levels)), explain, read)
-        remedies = Remedies(in_python=True, stored=stored)
-        session = Session(model, output, remedies, batch_rows=batch_rows)
+        session = Session(model, output)
         frames = [batch.frame() for batch in session.answers(tables, say)]
-        facts, monitor, summary = session.facts(), session.monitor, session.summary
+        facts, summary = session.facts(), session.summary
         sentences = [*model.facts.notes, *summary.warnings(), *summary.lines()]
-        sentences += [] if monitor is None else monitor.sentences()
     for sentence in sentences:
         say(sentence)
     answers = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
@@ -192,7 +184,7 @@ def predict(
         answers = _with_own_labels(answers, train[label])
     if isinstance(new, pd.DataFrame):
         answers.index = new.index
-    return Answers.of(answers, {**facts, "batches": facts["batches"] and pd.DataFrame(facts["batches"])})
+    return Answers.of(answers, facts)
 
 
 def _check_no_fit(given: Mapping[str, Any]) -> None:

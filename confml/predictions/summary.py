@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confml.errors import in_quotes
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch
 from confml.predictions.decision_costs import DecisionCosts
-from confml.predictions.exchangeability import ExchangeabilityCheck
+from confml.predictions.exchangeability import ExchangeabilityCheck, FurtherTests
 from confml.predictions.guarantee import (
-    AT_COMMAND,
     MORE,
     Guarantee,
-    Remedies,
     are,
     have,
     percent,
@@ -24,9 +22,6 @@ from confml.predictions.guarantee import (
 )
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
-
-if TYPE_CHECKING:
-    from confml.predictions.monitoring import BatchMonitor
 
 FEW_FOR_SHIFT = 100  # new rows below which estimated class frequencies are called uncertain
 _SHOWN = 5  # features that one warning names
@@ -38,10 +33,10 @@ class Summary:
     rows, predicted: numbers of new rows, and of those with a prediction.
     """
 
-    def __init__(self, model: Model, levels: tuple[float, ...], remedies: Remedies = AT_COMMAND):
-        self.model, self.levels, self.remedies = model, tuple(map(float, levels)), remedies
-        self.guarantee = Guarantee(model, self.levels, remedies)
-        self.check = ExchangeabilityCheck(model, self.guarantee)
+    def __init__(self, model: Model, levels: tuple[float, ...], drift: FurtherTests | None = None):
+        self.model, self.levels = model, tuple(map(float, levels))
+        self.guarantee = Guarantee(model, self.levels)
+        self.check = ExchangeabilityCheck(model, self.guarantee, drift)
         self.kind = model.none.kind
         self.rows = self.predicted = 0
         self.labels = self.errors = self.absent = 0
@@ -88,20 +83,7 @@ class Summary:
     # ---- sentences
 
     def sentences(self) -> list[str]:
-        """Return the fit, the guarantee and its limits, exchangeability, accepted rows and decisions."""
-        tests = self.check.sentences()
-        bound = self.guarantee.sentences() if self.kind == "p-value" else [self._without_bound()]
-        sentences = [
-            f"{self._fit()}.",
-            *bound,
-            *tests,
-            self._point(),
-            *self.costs.sentences(self.model.facts.method),
-        ]
-        return [sentence for sentence in sentences if sentence]
-
-    def lines(self) -> list[str]:
-        """Return the guarantee in two lines, a line for each exception and each option, and the score."""
+        """Return the guarantee in two lines, a line for each exception and each option."""
         # Where the new rows differ, a warning says so.
         tested = "" if self.check.alarms() else f" {self.check.verdict()}".rstrip()
         if self.kind == "p-value":
@@ -109,20 +91,21 @@ class Summary:
         else:
             lines = [f"{self._fit()}. {self._without_bound()}", f"{tested} ({MORE})".strip()]
         costs = self.costs.sentences(self.model.facts.method)
-        every = (*lines, self._point(), *costs, self.score(), *self.check.class_sentences())
-        return [line for line in every if line]
+        return [line for line in (*lines, self._point(), *costs) if line]
+
+    def lines(self) -> list[str]:
+        """Return `sentences`, the score, and the classes that regions contain too rarely."""
+        return [*self.sentences(), *filter(None, [self.score()]), *self.check.class_sentences()]
 
     def warnings(self) -> list[str]:
         """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
         return [*self.notes(), *self.check.alarms()]
 
-    def facts(self, notes: Sequence[str] = (), monitor: BatchMonitor | None = None) -> dict[str, Any]:
+    def facts(self, notes: Sequence[str] = ()) -> dict[str, Any]:
         """Return everything about the new rows together, as plain values: the keys of ``--json``.
 
-        notes: those on the data set and on columns. monitor: of batches of labelled rows.
+        notes: those on the data set and on columns.
         """
-        tests = self.check.tests()
-        differ = "batches" in tests and tests["batches"].differs
         facts = self.model.facts
         return {
             "method": facts.method,
@@ -133,11 +116,10 @@ class Summary:
             "notes": list(notes),
             "tests": [
                 {"test": name, "text": finding.text, "p": finding.p, "differs": finding.differs}
-                for name, finding in tests.items()
+                for name, finding in self.check.tests().items()
             ],
             "score": self.score(),
             "classes": self.check.class_sentences(),
-            "batches": None if monitor is None else [row._asdict() for row in monitor.table(differ)],
         }
 
     def score(self) -> str | None:
@@ -178,7 +160,8 @@ class Summary:
         if self.predicted < self.rows:
             left = self.rows - self.predicted
             notes.append(
-                f"{row_count(left)} with missing values {have(left)} no prediction; {self.remedies.fill_in()}"
+                f"{row_count(left)} with missing values {have(left)} no prediction; missing: mean fills in "
+                "training means"
             )
         if self.filled:
             notes.append(self._filled_note())
@@ -244,4 +227,4 @@ class Summary:
                 "A region is the smallest set of labels whose estimated probability is at least "
                 "1 - level: no coverage is guaranteed"
             )
-        return f"{what} ({self.remedies.option('conformal', 'split')} makes the method conformal)."
+        return f"{what} (conformal: split makes the method conformal)."

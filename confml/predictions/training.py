@@ -35,7 +35,6 @@ from confml.predictions.model import (
     named_errors,
 )
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
-from confml.predictions.saving import check_saving
 from confml.runner.graph import inner_settings
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData, form_of_rows
@@ -56,7 +55,6 @@ class Choice:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
     fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
-    saved: whether the model will be saved; trust: types that skops may store then.
     """
 
     dataset: str | None = None
@@ -67,8 +65,6 @@ class Choice:
     view: str | None = None
     risk: RiskTarget | None = None
     selection_part: float | None = None
-    saved: bool = False
-    trust: Sequence[str] = ()
 
     def __post_init__(self):
         if self.selection_part is not None and not 0 < self.selection_part < 1:
@@ -132,8 +128,6 @@ class _Fit:
             select_by=entry.select_by,
             costs=config.costs,
         )
-        if choice.saved:
-            check_saving(entry.name, first, steps, choice.trust, self.data.X.shape[1])
         warm_method(self.context, self.data, self.rows, first, say)
         key = wrapper_of(params)
         if grid and key is not None:

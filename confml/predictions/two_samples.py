@@ -6,7 +6,7 @@ Each feature is tested alone, and a classifier that tells new from training rows
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +132,8 @@ class Drift:
     def findings(self) -> dict[str, Finding]:
         """Return the tests: of the classifier, and of the features."""
         if self._tests is None:
-            return {}
+            few = f"Fewer than {FEWEST} new rows are not tested against the training rows."
+            return {"classifier": Finding(few)}
         p, n = min((p for _, p in self._tests.features), default=1.0), len(self._tests.features)
         of_classifier, of_features = self._tests.sentences()
         features = f"{n} features" if n > 1 else "1 feature"
@@ -141,12 +142,6 @@ class Drift:
             "classifier": Finding(of_classifier, self._tests.joint),
             "features": Finding(of_features, p, otherwise=none),
         }
-
-    def sentences(self, tests: Mapping[str, Finding]) -> list[str]:
-        """Return the sentences on the rows, from all tests together."""
-        if self._tests is None:
-            return [f"Fewer than {FEWEST} new rows are not tested against the training rows."]
-        return [tests["classifier"].text, tests["features"].text]
 
     @functools.cached_property
     def _tests(self) -> TwoSamples | None:

@@ -46,6 +46,6 @@ class JsonWriter:
             self._rows += 1
 
     def end(self, facts: Mapping[str, Any]) -> None:
-        """Write the guarantee, the warnings, the tests and the batches."""
+        """Write the guarantee, the warnings and the tests."""
         rest = to_json(facts, indent=1)
         self._file.write(f"],\n{rest.removeprefix('{').lstrip()}\n".encode())

@@ -15,7 +15,6 @@ from confml.config import load_config
 from confml.errors import ConfmlError
 from confml.methods.conformal.best_of import smallest_regions
 from confml.methods.registry import build, version_of
-from confml.predictions.saving import check_saving
 
 
 def sample(rng, rows, classes=3, ties=False):
@@ -89,7 +88,6 @@ def test_methods_of_a_config():
         version_of("naive-bayes", params).count(",")
         == 1 + version_of("sklearn.ensemble.RandomForestClassifier").count(",") + 2
     )
-    check_saving("naive-bayes", {**params, "conformal__best_of": ["knn"]})
 
 
 CONFIG = """\

@@ -30,10 +30,10 @@ from confml.report.answers.promises import promised
 
 
 def said_by(train, new, **options) -> str:
-    """All sentences on a fit and its new rows, those that the command leaves out too."""
+    """All sentences on a fit and its new rows, and its tests."""
     said: list[str] = []
     answers = confml.predict(train, new, label="y", say=said.append, **options)
-    return " ".join([*said, *answers.guarantee])
+    return " ".join([*said, *(test["text"] for test in answers.tests)])
 
 
 def two_classes(rows: int, seed: int) -> pd.DataFrame:
@@ -60,9 +60,8 @@ def test_the_guarantee_is_for_labels_of_the_training_classes(options):
     text = said_by(train, new, levels=(0.05, 0.2), **options)
     counts = train["y"].value_counts()
     s, classes = int((counts == 1).sum()), len(counts)
-    assert (
-        f"the label is one of the {classes} training classes, a region contains the true label with" in text
-    )
+    assert f"the label is one of the {classes} training classes." in text
+    assert "a region contains the true label with probability" in text
     assert f"{s} of 60 training rows are the only ones of their class. About {s}/60 =" in text
     assert f"(Good and Turing; at most {s + 1}/61 in expectation). No region contains such a label." in text
     other = ~new["y"].isin(set(train["y"]))
@@ -108,7 +107,7 @@ def test_a_class_that_regions_contain_too_rarely_is_named():
     assert named == [
         f"Class yes: the regions cover {100 * of_class:.3g} %, which is shown to be too low for 95 %."
     ]
-    assert "mondrian=True promises each class its level and needs 19 calibration rows of it." in said
+    assert "mondrian: true promises each class its level and needs 19 calibration rows of it." in said
     confml.predict(train, new, say=said.append, mondrian=True, **options)
     confml.predict(train, new, say=said.append, **options | {"conformal": None})
     assert sum(text.startswith("Class ") for text in said) == 1
@@ -128,17 +127,16 @@ def model_of(frame, steps=(), **choice):
 def text_of(model, new) -> str:
     session = Session(model, Output((0.1,)))
     list(session.answers(chunks_of(frame_table(new, "new")), print))
-    return " ".join(session.summary.sentences())
+    return " ".join(session.summary.lines())
 
 
 def test_a_selected_parameter_makes_the_bound_approximate():
     train, new = two_classes(60, 0), two_classes(20, 1)
     text = text_of(model_of(train), new)
-    assert "This is approximate, because k is selected with the labels of the training rows." in text
-    assert "A bound holds with --selection-part" in text
+    assert "(approximate: k is selected with the labels of the training rows)" in text
     text = text_of(model_of(train, ["standardise"]), new)
     assert "labels of the training rows, and standardise is fitted to the training rows but not to" in text
-    assert "approximate, because" not in text_of(model_of(train, params={"k": 3}), new)
+    assert "(approximate" not in text_of(model_of(train, params={"k": 3}), new)
 
 
 def test_the_selection_part_is_not_counted_by_p_values(tmp_path):
@@ -146,10 +144,7 @@ def test_the_selection_part_is_not_counted_by_p_values(tmp_path):
     model = model_of(train, ["standardise"], selection_part=0.3)
     assert model.facts.selection_rows == 18 and model.facts.fitted_rows == model.facts.counted_rows == 42
     text = text_of(model, new)
-    assert (
-        "18 rows are used only to select k and to fit standardise, so the bound holds for any number" in text
-    )
-    assert "approximate, because" not in text and "fitted to 42 rows" in text
+    assert "(approximate" not in text and "fitted to 42 rows" in text
     found = [confml.predict(model, new)]
     confml.save_model(model, tmp_path / "m.confml")
     found.append(confml.predict(tmp_path / "m.confml", new))
@@ -250,8 +245,8 @@ def test_predictions_and_runs_have_the_same_promise(steps, conformal):
     prediction = Prediction(np.arange(2), np.array([[0.5, 0.2]]), "p-value")
     case = Case(prediction, np.zeros(1, int), context=Context(60, {0: 30, 1: 30}, params))
     reasons = promised(case, types.SimpleNamespace(steps=[StepSpec(name=name) for name in steps], noise=None))
-    assert ("That does not hold here" in text) == (reasons is None)
-    assert ("This is approximate" in text) == ("with probability about" in text) == bool(reasons)
+    assert ("no coverage is guaranteed, because" in text) == (reasons is None)
+    assert ("(approximate: " in text) == ("with probability about" in text) == bool(reasons)
     assert all(reason in text for reason in reasons or [])
 
 

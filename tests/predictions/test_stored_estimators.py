@@ -11,7 +11,6 @@ from programs.fuzz.model_mutants import members_of, signed
 
 import confml
 from confml.errors import ConfmlError, DataError
-from confml.predictions.saving import check_saving
 from confml.predictions.store import CannotStore
 
 OF = "sklearn.ensemble"
@@ -124,7 +123,7 @@ def test_nodes_that_lead_nowhere_are_damaged(trees, tmp_path, method, change):
 def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
     path, method = tmp_path / "m.confml", "sklearn.neighbors.KNeighborsClassifier"
     with pytest.raises(CannotStore) as refused:
-        check_saving(method, {}, columns=3)
+        fitted(path, method)
     trust = refused.value.types
     expected, new = fitted(path, method, trust=trust)
     with pytest.raises(ConfmlError, match="types that are not trusted: .*KDTree.*--trust"):
