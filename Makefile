@@ -19,7 +19,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: run test test-all gallery docs docs-outputs release-check bench validity arena promises fuzz goldens \
+.PHONY: run test test-all gallery docs docs-outputs release-check bench validity arena fuzz goldens \
   kill-trial many-cells lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
@@ -87,10 +87,6 @@ validity: $(VENV)/installed  ## error rates of p-values, probabilities and certi
 # was stopped): make arena, make arena ARENA="tables".
 arena: $(VENV)/installed-bench  ## the arena of confidence: MAPIE, crepes, puncc and others beside confml (ARENA)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/arena $(ARENA) $(if $(JOBS),--jobs $(JOBS))
-
-# Region sizes of all guarantees on data sets of small and middle size (about 20 minutes).
-promises: $(VENV)/installed  ## what guarantees cost in region size (ONLY=choice, alike, costs)
-	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/promises $(if $(ONLY),--only $(ONLY))
 
 # Mutants of configs, CSV files, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.

@@ -228,22 +228,13 @@ def _others(folder: Path) -> Iterator[str]:
         yield (
             f"- [Leaderboard](leaderboard/leaderboard.csv), last computed at commit 8f58c972: {methods} "
             f"methods on {sets} data sets. {first['method']} has the smallest mean rank by error, "
-            f"{float(first['mean_rank']):.1f}. [Leaderboard of confidences](confidences/leaderboard.csv)."
+            f"{float(first['mean_rank']):.1f}. [Views of a posterior](confidences/views.csv)."
         )
     verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
     if verdicts:
         yield (
             f"- [Validity](validity/validity.md), `make validity`: {verdicts.total()} simulated rates of "
             f"p-values, probabilities and certificates: {_listed(verdicts)}."
-        )
-    sizes: dict[str, list[float]] = {}
-    for row in read_csv(folder / "promises" / "costs.csv"):
-        sizes.setdefault(row["form"], []).append(float(row["size"]))
-    if sizes:
-        means = (f"{form} {statistics.mean(own):.2f}" for form, own in sizes.items() if "," not in form)
-        yield (
-            "- [Costs of guarantees](promises/promises.md), `make promises`: mean set size at level 0.1 on "
-            f"{max(map(len, sizes.values()))} data sets, by the rows of the guarantee: {', '.join(means)}."
         )
 
 
