@@ -90,3 +90,13 @@ def test_aps_of_a_classifier_that_is_always_certain_has_the_coverage_of_the_clas
     runpy.run_path(str(ARENA / "broken" / "mapie_aps.py"))
     coverage, promised = map(float, re.findall(r"0\.\d+", capsys.readouterr().out))
     assert abs(coverage - 0.8) < 0.01 and promised == 0.9
+
+
+def test_the_page_is_that_of_the_stored_tables(tmp_path):
+    root = ARENA.parents[2]
+    page = root / "docs" / "pages" / "results" / "arena.md"
+    write_page = runpy.run_path(str(ARENA / "page.py"))["write_page"]
+    write_page(root / "results" / "reference" / "arena", page.parent, tmp_path / page.name)
+    assert (tmp_path / page.name).read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+    text = [line for line in page.read_text(encoding="utf-8").splitlines() if not line.startswith("|")]
+    assert len(" ".join(text).split()) <= 1_200

@@ -94,7 +94,7 @@ def main() -> int:
         if options.page:
             from page import write_page
 
-            write_page(options.out, options.page)
+            write_page(options.out, folder, options.page)
     return 0
 
 

@@ -1,5 +1,6 @@
 """The page of the arena: `write_page` fills page.md with the stored tables."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -20,8 +21,8 @@ PROMISED = {
 }
 
 
-def write_page(stored: Path, page: Path) -> None:
-    """Write the page and its figures from the tables in the folder ``stored``."""
+def write_page(stored: Path, figures: Path, page: Path) -> None:
+    """Write the page from the tables in the folder ``stored``, and copy its figures from ``figures``."""
     entries, ranks = pd.read_csv(stored / "entries.csv"), pd.read_csv(stored / "ranks.csv")
     data = pd.read_csv(stored / "datasets.csv")
     data = data[data["name"].isin(pd.read_csv(stored / "sets.csv")["dataset"])]
@@ -31,9 +32,10 @@ def write_page(stored: Path, page: Path) -> None:
         .join(columns, how="outer")
         .reindex([*entries["entry"], *columns.index.difference(entries["entry"])])
     )
+    promised = table["promise"].map(PROMISED).fillna("none")
     shown = pd.DataFrame(
         {
-            "promise": table["promise"].map(PROMISED).fillna("none"),
+            "promise": promised.mask(table.index.str.contains("out-of-bag"), "about 1 - level"),
             **{name: table[name].map(number("{:.0f}")) for name in ("kept", "refused", "broken")},
             "coverage": table["coverage_0.1"].map(number("{:.3f}")),
             "class": table["worst_class"].map(number("{:.3f}")),
@@ -43,14 +45,13 @@ def write_page(stored: Path, page: Path) -> None:
     )
     low = entries[entries[["p_0.05", "p_0.1", "p_0.2"]].min(axis=1) < 0.05]["entry"]
     broken = entries[pd.to_numeric(entries["broken"], errors="coerce") > 0]["entry"]
-    verdict = (
-        f"Over all data sets the coverage is shown to be below the promise for {words(low)}. "
-        f"Single cells are broken for {words(broken)}."
-    )
+    verdict = "At no level is the mean coverage over the data sets shown to be below the promise"
+    if len(low):
+        verdict = f"The mean coverage over the data sets is shown to be below the promise for {words(low)}"
+    verdict += f". Broken single cells: {words(broken)}."
     choice = "\n".join(
-        f"- Best mean rank by {name}: {group['entry'].iloc[0]} ({group['mean_rank'].iloc[0]:.1f}); "
-        "no significant difference from "
-        f"{words(group[group['p_of_best'] >= 0.05]['entry'].iloc[1:])}."
+        f"- By {name}: {group['entry'].iloc[0]} has the best mean rank ({group['mean_rank'].iloc[0]:.1f}). "
+        f"No significant difference from: {words(group[group['p_of_best'] >= 0.05]['entry'].iloc[1:])}."
         for measure, name in MEASURES.items()
         for group in [ranks[ranks["measure"] == measure]]
     )
@@ -65,9 +66,11 @@ def write_page(stored: Path, page: Path) -> None:
     text = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
     for name, value in fields.items():
         text = text.replace("{" + name + "}", value)
+    numbers = entries.set_index("entry")
+    text = re.sub(r"\{([^:{}]+):([^:{}]+)\}", lambda match: f"{numbers.loc[match[1], match[2]]:.3g}", text)
     page.write_text(text, encoding="utf-8")
     for figure in ("coverage", "sizes"):
-        shutil.copy(stored / f"{figure}.svg", page.with_name(f"arena-{figure}.svg"))
+        shutil.copy(figures / f"arena-{figure}.svg", page.parent)
 
 
 def number(form: str):

@@ -218,7 +218,10 @@ def write_tables(run_folder: Path, out: Path) -> None:
     lowest = own_classes.groupby([*KEY])["coverage"].min().groupby("entry").mean().round(3)
     cells = cells_of(metrics, classes)
     out.mkdir(parents=True, exist_ok=True)
-    entries_of(cells, seconds, lowest).to_csv(out / "entries.csv", index=False)
+    entries = entries_of(cells, seconds, lowest)
+    others = seconds.drop(entries["entry"], errors="ignore").rename_axis("entry").reset_index(name="seconds")
+    entries = pd.concat([entries, others.assign(promise="none")])
+    entries.to_csv(out / "entries.csv", index=False)
     at = cells[cells["level"] == LEVEL]
     counts = at.pivot_table(
         index=["dataset", "entry"], columns="outcome", values="level", aggfunc="size", fill_value=0
@@ -240,5 +243,5 @@ def write_tables(run_folder: Path, out: Path) -> None:
     pd.concat(tables).to_csv(out / "ranks.csv", index=False)
     from figures import draw
 
-    draw(cells, out)
+    draw(cells, run_folder.parent)
     shutil.make_archive(str(run_folder.with_name("predictions")), "zip", run_folder / ".run")

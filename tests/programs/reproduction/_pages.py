@@ -230,6 +230,8 @@ def _others(folder: Path) -> Iterator[str]:
             f"methods on {sets} data sets. {first['method']} has the smallest mean rank by error, "
             f"{float(first['mean_rank']):.1f}. [Views of a posterior](confidences/views.csv)."
         )
+    if sets := read_csv(folder / "arena" / "datasets.csv"):
+        yield f"- [Arena](arena/entries.csv), `make arena`: packages beside confml on {len(sets)} data sets."
     verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
     if verdicts:
         yield (
