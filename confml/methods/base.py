@@ -4,7 +4,6 @@ Other packages build on this module, `confml.methods.details`, `confml.plugins.p
 `confml.measures.Prediction`; modules whose names begin with ``_`` are not part of the contract.
 """
 
-import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,25 +11,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds, limits_blas
-from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.methods.multiclass import decision_values
-from confml.methods.validation import validated_test, validated_training
-from confml.plugins.docstrings import add_sections
-from confml.plugins.parameters import Integer, Parameter, check_parameters, or_null
-
-# Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
-LARGEST_VALUE = 1e100
-SEED = or_null(
-    "random seed; null: a new one for each fit, or from the seed of a run", Integer("", 0, 2**32 - 1)
+from confml.methods.validation import (
+    class_codes,
+    parameter_names,
+    validated_test,
+    validated_training,
+    without_weights,
 )
+from confml.plugins.docstrings import add_sections
+from confml.plugins.parameters import Parameter, check_parameters
 
 
 class Views(dict[str, Prediction]):
@@ -125,7 +122,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         for name in _ON_ONE_THREAD:
             function = vars(cls).get(name)
             if inspect.isfunction(function):
-                function = _without_weights(function) if name == "fit" else function
+                function = without_weights(function) if name == "fit" else function
                 setattr(cls, name, limits_blas(function))
 
     @classmethod
@@ -275,7 +272,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         dict
             Values by name.
         """
-        params = {name: getattr(self, name) for name in _parameter_names(type(self))}
+        params = {name: getattr(self, name) for name in parameter_names(type(self))}
         nested = {name: value for name, value in params.items() if deep and hasattr(value, "get_params")}
         for name, value in nested.items():
             if not isinstance(value, type):
@@ -451,83 +448,3 @@ class PValueMethod(Method):
             P-values, in the order of ``classes_``.
         """
         return self.confident_predict(X)["p-value"].scores.copy()
-
-
-def _without_weights(fit: Any) -> Any:
-    """Decorate ``fit``: it raises ConfmlError for ``sample_weight``, which no method of confml uses."""
-    if "sample_weight" in inspect.signature(fit).parameters:
-        return fit
-
-    @functools.wraps(fit)
-    def unweighted(self, *args, **kwargs):
-        if "sample_weight" in kwargs:
-            if kwargs.pop("sample_weight") is not None:
-                raise ConfmlError(
-                    f"{type(self).__name__} cannot use sample_weight, because it counts every example once",
-                    hint="leave it out, or fit a classifier with its weights and calibrate it: "
-                    "Conformal(FrozenEstimator(classifier)).fit(X_calibration, y_calibration)",
-                )
-        return fit(self, *args, **kwargs)
-
-    return unweighted
-
-
-@functools.cache
-def _parameter_names(cls: type) -> list[str]:
-    return sorted(inspect.signature(cls).parameters)
-
-
-def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted class labels (c,) of y (m,), and the class numbers (m,) from 0.
-
-    Raises ConfmlError for labels of types that cannot be sorted together, such as text and numbers.
-    """
-    try:
-        # scikit-learn accepts integers and texts, with a warning if there are many different ones.
-        plain = isinstance(y, np.ndarray) and y.dtype.kind in "biuU" and y.ndim == 1
-        if not plain:
-            check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if plain and 4 * len(classes) > len(y):
-            check_classification_targets(y)
-    except TypeError:
-        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
-        raise ConfmlError(
-            f"the labels y must be of one type, got {kinds}", hint="convert them, for example y.astype(str)"
-        ) from None
-    return classes, np.ascontiguousarray(codes, dtype=np.int64)
-
-
-def takes_sparse(method: Any) -> bool:
-    """Return whether a classifier takes sparse examples, as its tags say; False without tags."""
-    return hasattr(method, "__sklearn_tags__") and bool(method.__sklearn_tags__().input_tags.sparse)
-
-
-def check_largest(X, name: str) -> None:
-    """Raise ConfmlError where training examples X (m, d), an array or sparse, exceed `LARGEST_VALUE`."""
-    values = X.data if hasattr(X, "toarray") else X
-    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
-    if largest > LARGEST_VALUE:
-        raise ConfmlError(
-            f"{name} accepts values up to {LARGEST_VALUE:g}, and the training part has {largest:.3g}",
-            hint="scale the features first, for example with the step 'min-max'",
-        )
-
-
-def finite_scores(scores: np.ndarray, name: str) -> np.ndarray:
-    """Return the scores (n, c) of the method ``name``; raise ConfmlError unless all are finite.
-
-    Finite test examples have scores that are not finite where products of large values overflow.
-    """
-    check_all_finite(np.isfinite(scores).all(axis=1), name)
-    return scores
-
-
-def check_all_finite(finite: np.ndarray, name: str) -> None:
-    """Raise ConfmlError unless all examples have finite scores. finite: (n,) bool. name: of the method."""
-    if not finite.all():
-        raise ConfmlError(
-            f"{name}: values are too large for double precision, so that {np.count_nonzero(~finite)} of "
-            f"{len(finite)} examples have scores that are not finite",
-            hint="scale the features first, for example with the step 'min-max'",
-        )

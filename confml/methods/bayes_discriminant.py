@@ -32,8 +32,8 @@ from confml.measures.posterior import (
     posterior_views,
 )
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, Method
-from confml.plugins.parameters import Choice, Flag, Integer, Number, or_null
+from confml.methods.base import Method
+from confml.plugins.parameters import SEED, Choice, Flag, Integer, Number, or_null
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a scatter matrix, relative to the variances of the features
 

@@ -8,8 +8,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import ProbabilityMethod, Views, class_codes
-from confml.methods.validation import validated_test, validated_training
+from confml.methods.base import ProbabilityMethod, Views
+from confml.methods.validation import class_codes, validated_test, validated_training
 
 
 @dataclass(eq=False, repr=False)

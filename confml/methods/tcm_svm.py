@@ -9,12 +9,12 @@ from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, PValueMethod
+from confml.methods.base import PValueMethod
 from confml.methods.conformal.scores import margin_scores
 from confml.methods.multiclass import two_class_scores
 from confml.methods.tcm_nn.neighbour_counter import Counts
 from confml.methods.tcm_nn.tcm_nn import prediction_of
-from confml.plugins.parameters import Choice, Flag, Number
+from confml.plugins.parameters import SEED, Choice, Flag, Number
 
 _PAIRS = 2e10  # largest number of pairs of examples over all machines: about 15 minutes
 _SECONDS = 5e-8  # per pair, measured on 200 to 1000 examples

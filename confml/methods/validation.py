@@ -4,13 +4,19 @@ Arrays that scikit-learn would return unchanged are returned at once. On a few r
 than many fits, because they search for data frames and for names of features.
 """
 
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from confml.data.large_integers import warn_of_rounded_integers
 from confml.errors import ConfmlError
+
+# Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
+LARGEST_VALUE = 1e100
 
 
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
@@ -111,3 +117,83 @@ def _is_plain(X: Any) -> bool:
 def _are_plain_labels(y: Any, rows: int) -> bool:
     """Return whether y is a C-ordered array with an integer or a text for each row."""
     return type(y) is np.ndarray and y.dtype.kind in "biuU" and y.shape == (rows,) and y.flags.c_contiguous
+
+
+def without_weights(fit: Any) -> Any:
+    """Decorate ``fit``: it raises ConfmlError for ``sample_weight``, which no method of confml uses."""
+    if "sample_weight" in inspect.signature(fit).parameters:
+        return fit
+
+    @functools.wraps(fit)
+    def unweighted(self, *args, **kwargs):
+        if "sample_weight" in kwargs:
+            if kwargs.pop("sample_weight") is not None:
+                raise ConfmlError(
+                    f"{type(self).__name__} cannot use sample_weight, because it counts every example once",
+                    hint="leave it out, or fit a classifier with its weights and calibrate it: "
+                    "Conformal(FrozenEstimator(classifier)).fit(X_calibration, y_calibration)",
+                )
+        return fit(self, *args, **kwargs)
+
+    return unweighted
+
+
+@functools.cache
+def parameter_names(cls: type) -> list[str]:
+    return sorted(inspect.signature(cls).parameters)
+
+
+def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted class labels (c,) of y (m,), and the class numbers (m,) from 0.
+
+    Raises ConfmlError for labels of types that cannot be sorted together, such as text and numbers.
+    """
+    try:
+        # scikit-learn accepts integers and texts, with a warning if there are many different ones.
+        plain = isinstance(y, np.ndarray) and y.dtype.kind in "biuU" and y.ndim == 1
+        if not plain:
+            check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if plain and 4 * len(classes) > len(y):
+            check_classification_targets(y)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise ConfmlError(
+            f"the labels y must be of one type, got {kinds}", hint="convert them, for example y.astype(str)"
+        ) from None
+    return classes, np.ascontiguousarray(codes, dtype=np.int64)
+
+
+def takes_sparse(method: Any) -> bool:
+    """Return whether a classifier takes sparse examples, as its tags say; False without tags."""
+    return hasattr(method, "__sklearn_tags__") and bool(method.__sklearn_tags__().input_tags.sparse)
+
+
+def check_largest(X, name: str) -> None:
+    """Raise ConfmlError where training examples X (m, d), an array or sparse, exceed `LARGEST_VALUE`."""
+    values = X.data if hasattr(X, "toarray") else X
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > LARGEST_VALUE:
+        raise ConfmlError(
+            f"{name} accepts values up to {LARGEST_VALUE:g}, and the training part has {largest:.3g}",
+            hint="scale the features first, for example with the step 'min-max'",
+        )
+
+
+def finite_scores(scores: np.ndarray, name: str) -> np.ndarray:
+    """Return the scores (n, c) of the method ``name``; raise ConfmlError unless all are finite.
+
+    Finite test examples have scores that are not finite where products of large values overflow.
+    """
+    check_all_finite(np.isfinite(scores).all(axis=1), name)
+    return scores
+
+
+def check_all_finite(finite: np.ndarray, name: str) -> None:
+    """Raise ConfmlError unless all examples have finite scores. finite: (n,) bool. name: of the method."""
+    if not finite.all():
+        raise ConfmlError(
+            f"{name}: values are too large for double precision, so that {np.count_nonzero(~finite)} of "
+            f"{len(finite)} examples have scores that are not finite",
+            hint="scale the features first, for example with the step 'min-max'",
+        )

@@ -252,3 +252,6 @@ def without_rounding_error(level: float) -> float:
     """Return a significance level or a threshold without the rounding error of an expression such as
     ``1 - 0.9``."""
     return round(float(level), DECIMALS)
+
+
+SEED = or_null("random seed; null: from the seed of the run, or a new one", Integer("", 0, 2**32 - 1))

@@ -13,9 +13,10 @@ from confml.data.dataset import DataSet
 from confml.data.memory import dense, is_sparse
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfigError, ConfmlError
-from confml.methods.base import Method, Views, takes_sparse
+from confml.methods.base import Method, Views
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
+from confml.methods.validation import takes_sparse
 from confml.methods.wrapper_method import WrapperMethod
 from confml.methods.wrappers import wrapper_of
 from confml.plugins.by import BEST_OF, BY_KEYS, names_in

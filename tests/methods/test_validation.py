@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from confml.methods.base import class_codes
-from confml.methods.validation import validated_test, validated_training
+from confml.methods.validation import class_codes, validated_test, validated_training
 
 
 class Classifier(ClassifierMixin, BaseEstimator):

@@ -25,11 +25,11 @@ from confml.measures.chains import ChainDiagnostics
 from confml.measures.metric import Metric
 from confml.measures.posterior import Summary, posterior_views
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, Method
+from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Training, integrate, sample
 from confml.methods.details import ChainSummary, FitDetails
-from confml.plugins.parameters import Choice, Integer, Number, or_null
+from confml.plugins.parameters import SEED, Choice, Integer, Number, or_null
 
 SIMPLE_BETA = 1.0
 

@@ -21,14 +21,22 @@ from confml.data.memory import is_sparse
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method, class_codes, takes_sparse
+from confml.methods.base import Method
 from confml.methods.conformal.out_of_bag import OUT_OF_BAG, fit_with_bags
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.conformal.selection import FittedPart, InnerSelection, choose, learn_steps
 from confml.methods.details import FitDetails
 from confml.methods.known_labels import check_known_labels
 from confml.methods.sklearn.sklearn_method import SklearnMethod, scored_views
-from confml.methods.validation import checked_frame, is_frame, rows_of, validated_test, validated_training
+from confml.methods.validation import (
+    checked_frame,
+    class_codes,
+    is_frame,
+    rows_of,
+    takes_sparse,
+    validated_test,
+    validated_training,
+)
 from confml.methods.wrapper_method import WrapperMethod, as_method
 
 

@@ -5,13 +5,12 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.measures.posterior import VIEWS
-from confml.methods.base import SEED
 from confml.methods.conformal.out_of_bag import OUT_OF_BAG
 from confml.methods.conformal.scores import SCORES
 from confml.methods.shift import COVARIATE, LABEL
 from confml.methods.wrapper_method import part_parameters
 from confml.plugins.by import PREDICTED, By, Candidates, divisions_in
-from confml.plugins.parameters import Choice, Flag, Number, Parameter, or_null
+from confml.plugins.parameters import SEED, Choice, Flag, Number, Parameter, or_null
 
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS: dict[str, Parameter] = {

@@ -9,8 +9,9 @@ import numpy as np
 
 from confml.measures.metric import Metric, share
 from confml.measures.prediction import Prediction
-from confml.methods.base import MarginMethod, finite_scores
+from confml.methods.base import MarginMethod
 from confml.methods.multiclass import two_class_scores
+from confml.methods.validation import finite_scores
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.methods.base import SEED, check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.linear_machines import TOLERANCE, C
-from confml.plugins.parameters import Choice
+from confml.methods.validation import check_largest
+from confml.plugins.parameters import SEED, Choice
 
 
 @dataclass(eq=False, repr=False)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.methods.base import SEED
 from confml.methods.linear._kernels import learn_from_mistakes
 from confml.methods.linear.linear_group import Learnt, MistakeDriven
-from confml.plugins.parameters import Choice, Integer, Number
+from confml.plugins.parameters import SEED, Choice, Integer, Number
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
     "perceptron": (False, True),

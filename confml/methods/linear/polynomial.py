@@ -10,12 +10,12 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, MarginMethod
+from confml.methods.base import MarginMethod
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
-from confml.plugins.parameters import Choice, IncompatibleParameters, Integer, or_null
+from confml.plugins.parameters import SEED, Choice, IncompatibleParameters, Integer, or_null
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
 OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are passed to the learner

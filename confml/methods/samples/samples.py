@@ -22,14 +22,14 @@ from confml.measures.posterior import (
     posterior_views,
 )
 from confml.measures.prediction import PROBABILITY_KINDS, Prediction
-from confml.methods.base import SEED, Method, class_codes
+from confml.methods.base import Method
 from confml.methods.conformal.scores import on_all_classes
 from confml.methods.samples import laplace
 from confml.methods.sklearn.names import find_classifier
 from confml.methods.sklearn.sklearn_method import SklearnMethod, scored_views
-from confml.methods.validation import validated_training
+from confml.methods.validation import class_codes, validated_training
 from confml.methods.wrapper_method import WrapperMethod, constructor_parameters
-from confml.plugins.parameters import Choice, Flag, Integer, Number, Parameter, or_null
+from confml.plugins.parameters import SEED, Choice, Flag, Integer, Number, Parameter, or_null
 
 KEY = "samples"  # the kind, in a config; the other parameters have the prefix KEY__
 ENSEMBLE, BOOTSTRAP, LAPLACE = "ensemble", "bootstrap", "laplace"

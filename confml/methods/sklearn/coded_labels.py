@@ -8,8 +8,8 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import class_codes
 from confml.methods.known_labels import check_known_labels
+from confml.methods.validation import class_codes
 
 
 class CodedLabels:

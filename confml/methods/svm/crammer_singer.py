@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, finite_scores
 from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
 from confml.methods.svm.linear_machines import (
     CLASS_WEIGHT,
@@ -18,6 +17,8 @@ from confml.methods.svm.linear_machines import (
 )
 from confml.methods.svm.penalty_path import SparseMethod
 from confml.methods.svm.row_products import row_products
+from confml.methods.validation import finite_scores
+from confml.plugins.parameters import SEED
 
 
 @dataclass(eq=False, repr=False)

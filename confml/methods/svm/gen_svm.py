@@ -9,10 +9,10 @@ import numpy as np
 
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.methods.svm.row_products import row_products
+from confml.methods.validation import finite_scores
 from confml.plugins.parameters import Choice, Number
 
 # Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.

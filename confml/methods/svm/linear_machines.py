@@ -13,13 +13,13 @@ from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, finite_scores
 from confml.methods.known_labels import check_known_labels
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.methods.svm.row_products import row_products
-from confml.plugins.parameters import Choice, Number, Parameter
+from confml.methods.validation import finite_scores
+from confml.plugins.parameters import SEED, Choice, Number, Parameter
 
 C = Number("penalty of training errors", low=0, low_open=True)
 TOLERANCE = Number(

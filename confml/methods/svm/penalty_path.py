@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
-from confml.methods.base import MarginMethod, Views, check_largest, class_codes
-from confml.methods.validation import validated_test, validated_training
+from confml.methods.base import MarginMethod, Views
+from confml.methods.validation import check_largest, class_codes, validated_test, validated_training
 from confml.plugins.parameters import check_parameters
 
 

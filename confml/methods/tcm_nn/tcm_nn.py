@@ -11,7 +11,7 @@ from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, columns_of_p_values
-from confml.methods.base import SEED, PValueMethod, Views
+from confml.methods.base import PValueMethod, Views
 from confml.methods.details import FitDetails
 from confml.methods.divisions import split_columns
 from confml.methods.tcm_nn.group_rows import GroupRows
@@ -19,7 +19,7 @@ from confml.methods.tcm_nn.neighbour_counter import Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.neighbours.checks import check_arrays
 from confml.plugins.by import By, ColumnNames
-from confml.plugins.parameters import Flag, Integer, check_parameters, or_null
+from confml.plugins.parameters import SEED, Flag, Integer, check_parameters, or_null
 
 
 @dataclass(eq=False, repr=False)

@@ -8,12 +8,12 @@ import numpy as np
 
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import SEED, ProbabilityMethod
+from confml.methods.base import ProbabilityMethod
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, rounding_errors, usual_size
 from confml.methods.validation import rows_of
 from confml.methods.wrapper_method import part_parameters
-from confml.plugins.parameters import Choice
+from confml.plugins.parameters import SEED, Choice
 
 _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 

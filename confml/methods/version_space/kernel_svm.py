@@ -8,8 +8,9 @@ from sklearn.svm import SVC
 
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import MarginMethod, finite_scores
+from confml.methods.base import MarginMethod
 from confml.methods.multiclass import decision_scores, one_vs_rest, two_class_scores
+from confml.methods.validation import finite_scores
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,

@@ -14,7 +14,7 @@ from confml.data.memory import require_memory
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
-from confml.methods.base import SEED, Method
+from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
 from confml.methods.version_space.billiard import BilliardSettings, sample, trajectory_bytes
 from confml.methods.version_space.kernel_functions import (
@@ -25,7 +25,7 @@ from confml.methods.version_space.kernel_functions import (
     median_distance,
 )
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace
-from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Number, or_null
+from confml.plugins.parameters import SEED, AnyOf, Choice, IncompatibleParameters, Integer, Number, or_null
 
 FOUR_PI = 4 * math.pi
 FIXED, HOEFFDING = "fixed", "hoeffding"
