@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
+from confml.methods.details import FitDetails
 from confml.plugins.parameters import Parameter
 
 
@@ -101,6 +102,10 @@ class Hostile(Method):
 
     def do_wait(self):
         time.sleep(float(os.environ.get("HOSTILE_WAIT", "1")))
+
+    @property
+    def fit_details_(self):
+        return FitDetails(other={"bad": {1, 2}} if self.kind == "details" else {})
 
     def confident_predict(self, X, rng=None):
         X = self.check_predict_data(X)
