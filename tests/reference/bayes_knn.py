@@ -54,11 +54,12 @@ def posterior_summary(
     beta_scale=10.0,
     simple=False,
     ties="average",
-    threshold=0.5,
+    threshold=None,
 ):
     """(mean, sd, exceedance, envelope, k posterior, log evidence).
 
-    beta is 1 if ``simple``, else integrated adaptively to about 1e-11 at each k. Intervals double in length
+    The exceedance, whose jumps take most of the time, is 0 without a threshold. beta is 1 if ``simple``, else
+    integrated adaptively to about 1e-11 at each k. Intervals double in length
     from beta = 0 on, so that the integrator finds the posterior at any scale; beyond 12 scales of the prior
     lies less than 1e-30 of its mass.
     """
@@ -88,7 +89,8 @@ def posterior_summary(
         def integrand(beta, new=new, top=top, log_density=log_density, k=k):
             powers = np.exp(beta * (new - new.max(axis=1, keepdims=True)) / k)
             p = powers / powers.sum(axis=1, keepdims=True)
-            factors = np.stack([p, p**2, p > threshold])
+            above = np.zeros_like(p) if threshold is None else p > threshold
+            factors = np.stack([p, p**2, above])
             return math.exp(log_density(beta) - top) * np.concatenate([[1.0], factors.ravel()])
 
         if simple:
