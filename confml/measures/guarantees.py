@@ -39,7 +39,8 @@ The tests do not show that rows are exchangeable. They can show that rows are no
 with a small p-value. Tests of atypical rows need p-values, and of coverage p-values and labels. The test of
 values outside the training range needs neither. --drift tests each feature, and all features together.
 
-The key "guarantee" of --json, and the attribute guarantee in Python, hold all sentences on one fit."""
+The key "guarantee" of --json, and the attribute guarantee in Python, hold the same lines. The key "tests"
+and the attribute tests hold the tests."""
 OUT_OF_BAG = "new rows are scored by all trees, and each training row by the trees that did not see it"
 ANY_ROWS, EXCHANGEABLE = "for any number of rows", "exchangeable rows"
 MISSES = "region misses the label with probability at most the level"
