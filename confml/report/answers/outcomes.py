@@ -133,7 +133,8 @@ class TaskComparison:
         notes = [
             f"{comparisons.label(line)} is not compared ({why})." for line, why in comparison.left_out.items()
         ]
-        notes += [f"{text}." for text in [comparisons.not_above_baseline(dataset)] if text]
+        if weak := comparisons.not_above_baseline(dataset).replace(f"{dataset}: ", ""):
+            notes.append(f"{weak[0].upper()}{weak[1:]}.")
         labels = {line: comparisons.label(line) for line in comparison.lines}
         ranked = [label for line, label in labels.items() if comparisons.is_first(line)]
         return cls(dataset, list(labels.values()), comparisons.errors(comparison), 1.0, True, notes, ranked)
