@@ -27,7 +27,7 @@ from confml.runner.manifest import manifest_path
 
 MOST_PANELS = 12
 """Tasks in a figure; the others are in the tables alone."""
-OVER_TASKS = [f"{name}.{ending}" for name in ("ranks", "signed-rank") for ending in ("csv", "tex")]
+OVER_TASKS = [f"{name}.{ending}" for name in ("ranks", "signed-ranks") for ending in ("csv", "tex")]
 
 
 class OutcomeComparison:
@@ -57,7 +57,7 @@ class OutcomeComparison:
         ``p_value``, ``p_holm`` (Holm's correction over all pairs of the task), and which model is ``better``.
     ranks : pandas.DataFrame
         Mean ranks of the models over the tasks; without rows for one task.
-    signed_rank : pandas.DataFrame
+    signed_ranks : pandas.DataFrame
         Bayesian signed-rank tests over tasks, of the best ranked model with each other one; only for outcomes
         that are right or wrong.
 
@@ -76,7 +76,7 @@ class OutcomeComparison:
         self.models = pd.DataFrame(answer.models, columns=Model._fields)
         self.pairs = pd.DataFrame(answer.pairs, columns=Pair._fields)
         self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
-        self.signed_rank = pd.DataFrame(answer.signed_rank, columns=SignedRank._fields)
+        self.signed_ranks = pd.DataFrame(answer.signed_ranks, columns=SignedRank._fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer and the rows of all tables as plain values, for JSON.
@@ -135,20 +135,22 @@ class OutcomeComparison:
 
     @cached_property
     def shown(self) -> dict[str, ShownTable]:
-        """The tables for readers: ``models``, with several tasks ``ranks``, and ``signed-rank`` of means."""
+        """The tables for readers: ``models``, with several tasks ``ranks``, and ``signed-ranks`` of means."""
         tables = {"models": self._shown_models()}
         if len(self.ranks):
             frame = self.ranks.assign(mean_rank=self.ranks["mean_rank"].map("{:.2f}".format)).astype(str)
             columns = ("model", "tasks", "mean rank", "best", "better than all others", "worse than the best")
             title = "Mean ranks of the models over the tasks, and numbers of tasks"
             tables["ranks"] = ShownTable(title, frame.set_axis(columns, axis=1))
-        if len(self.signed_rank):
-            frame = self.signed_rank.drop(columns="rope")
+        if len(self.signed_ranks):
+            frame = self.signed_ranks.drop(columns="rope")
             shares = list(frame.columns[3:])
             frame[shares] = frame[shares].map("{:.3f}".format)
             headings = [name.replace("_", " ") for name in frame.columns]
-            title = f"Bayesian signed-rank test over tasks, equivalent within {self.signed_rank['rope'][0]:g}"
-            tables["signed-rank"] = ShownTable(title, frame.astype(str).set_axis(headings, axis=1), keys=2)
+            title = (
+                f"Bayesian signed-rank test over tasks, equivalent within {self.signed_ranks['rope'][0]:g}"
+            )
+            tables["signed-ranks"] = ShownTable(title, frame.astype(str).set_axis(headings, axis=1), keys=2)
         return tables
 
     def _shown_models(self) -> ShownTable:

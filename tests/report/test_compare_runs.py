@@ -44,19 +44,19 @@ def test_each_data_set_has_the_tests_of_the_report(run, tmp_path):
     of_models = dict(zip(ranks.labels, ranks.comparison.mean_ranks, strict=True))
     assert dict(zip(compared.ranks["model"], compared.ranks["mean_rank"], strict=True)) == of_models
     paths = {path.name for path in compared.write(tmp_path)}
-    assert {"models.csv", "pairs.csv", "ranks.csv", "signed-rank.csv", "report.html"} <= paths
+    assert {"models.csv", "pairs.csv", "ranks.csv", "signed-ranks.csv", "report.html"} <= paths
 
 
 def test_the_best_ranked_method_has_a_signed_rank_test_with_each_other_one(run):
     compared = module.compare_runs(["run"], 0.02)
     scores = ranking(run, "error").scores
     best = compared.ranks["model"][0]
-    for row in compared.signed_rank.itertuples():
+    for row in compared.signed_ranks.itertuples():
         expected = signed_rank(scores[row.second] - scores[row.first], 0.02)  # lower errors are better
         sides = row.first_better, row.equivalent, row.second_better
         assert sides == (expected.first_larger, expected.equivalent, expected.second_larger)
         assert (row.first, row.tasks, row.rope) == (best, 3, 0.02)
-    worst = compared.signed_rank[compared.signed_rank["second"] == "tcm-nn k=3"]
+    worst = compared.signed_ranks[compared.signed_ranks["second"] == "tcm-nn k=3"]
     assert worst["first_better"].item() > 0.9
 
 
@@ -110,7 +110,7 @@ def test_the_command_prints_the_answer_and_refuses_the_folder_of_a_run(run, tmp_
     assert outputs[0] == outputs[1] and outputs[0].startswith("Mean ranks over 3 tasks: ")
     assert "equivalent within 0.05" in outputs[0] and "second better" in outputs[0]
     document = json.loads(CliRunner().invoke(compare, ["run", "--json"]).output)
-    assert {"models", "pairs", "ranks", "signed_rank"} <= set(document)
+    assert {"models", "pairs", "ranks", "signed_ranks"} <= set(document)
     (tmp_path / ".run").mkdir()
     (tmp_path / ".run" / "manifest.json").write_text("{}")
     with pytest.raises(ConfmlError, match="this is the folder of a run"):

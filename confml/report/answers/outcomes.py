@@ -332,12 +332,12 @@ class SignedRank(NamedTuple):
 class OutcomeAnswer:
     """The answer of all tasks: ``sentences`` first, then ``notes``.
 
-    models, pairs: rows of all tasks. ranks, signed_rank: of the models over the tasks, the best first; empty
-    for one task, signed_rank also for scores, which have units of their own. rope: see `SignedRank`.
+    models, pairs: rows of all tasks. ranks, signed_ranks: of the models over the tasks, the best first; empty
+    for one task, signed_ranks also for scores, which have units of their own. rope: see `SignedRank`.
     """
 
     def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str], rope: float = 0.01):
-        self.tasks, self.ranks, self.signed_rank = list(tasks), list[ModelRank](), list[SignedRank]()
+        self.tasks, self.ranks, self.signed_ranks = list(tasks), list[ModelRank](), list[SignedRank]()
         self.models = [row for task in tasks for row in task.rows()]
         self.pairs = [row for task in tasks for row in task.pairs()]
         if len(tasks) == 1:
@@ -357,7 +357,7 @@ class OutcomeAnswer:
             ranking = replace(ranking, nouns=("task", "model"))
             self.ranks = self._ranks(ranking)
             if all(task.binary for task in tasks):
-                self.signed_rank = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
+                self.signed_ranks = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
             order = listed([f"{row.model} {row.mean_rank:.2f}" for row in self.ranks], 6)
             ranks = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
             self.sentences.insert(0, ranks)
@@ -369,7 +369,7 @@ class OutcomeAnswer:
     def tables(self) -> dict[str, Sequence[Any]]:
         """The rows of the tables by name; no ranks for one task."""
         tables: dict[str, Sequence[Any]] = {"models": self.models, "pairs": self.pairs}
-        tables |= {"ranks": self.ranks, "signed_rank": self.signed_rank}
+        tables |= {"ranks": self.ranks, "signed_ranks": self.signed_ranks}
         return {name: rows for name, rows in tables.items() if rows}
 
     def _ranks(self, ranking: Ranking) -> list[ModelRank]:
