@@ -176,7 +176,8 @@ def bench_certificates() -> list[Row]:
         for name, other in means.items():
             notes = {"unit": "coverage", "goal": 1.0, "violations": violated["ours"] / DRAWS}
             notes["violations_of_mapie"] = violated[name] / DRAWS
-            found.append((f"{what}, beside MAPIE {name}", ours, other, ours / other, notes))
+            ratio = ours / other if other else float("inf")
+            found.append((f"{what}, beside MAPIE {name}", ours, other, ratio, notes))
     return found
 
 
