@@ -20,6 +20,7 @@ from confml.terminal import echo, folded, width_of
 @click.option("--task", metavar="COLUMN", help="Column of the task (benchmark, data set).")
 @click.option("--split", metavar="COLUMN", help="Column of repeated runs, seeds or splits.")
 @click.option("--lower-is-better", is_flag=True, help="Outcomes are losses or errors.")
+@click.option("--against", metavar="MODEL", help="Also say which models differ from this one.")
 @click.option("--out", type=Folder(), metavar="DIR", help="Write tables, a figure and a page there.")
 @click.option(
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
@@ -29,7 +30,7 @@ from confml.terminal import echo, folded, width_of
 @json_option
 @quiet_option
 @keeps_files
-def compare(inputs, out, as_latex, as_json, quiet, rope, **columns: Any) -> None:
+def compare(inputs, against, out, as_latex, as_json, quiet, rope, **columns: Any) -> None:
     """Compare models on outcomes, or methods of runs.
 
     TABLE is a table file with one row per item and model: was the answer right, or which score or loss has
@@ -48,7 +49,7 @@ def compare(inputs, out, as_latex, as_json, quiet, rope, **columns: Any) -> None
     \b
     confml compare outcomes.csv --group document
     confml compare scores.csv --wide --lower-is-better --out results/models
-    confml compare results/pima
+    confml compare results/pima --against knn
     confml compare results/pima results/pima-noisy --out results/compared
     """
     from confml.data.table_files import is_table_name
@@ -63,9 +64,10 @@ def compare(inputs, out, as_latex, as_json, quiet, rope, **columns: Any) -> None
     columns = {name: value for name, value in columns.items() if value not in (None, False)}
     if columns and not tables:
         raise ConfigError(f"--{next(iter(columns)).replace('_', '-')} is for a table of outcomes")
-    compared = (
-        outcomes.compare(tables[0], rope=rope, **columns) if tables else outcomes.compare_runs(inputs, rope)
-    )
+    if tables:
+        compared = outcomes.compare(tables[0], rope=rope, against=against, **columns)
+    else:
+        compared = outcomes.compare_runs(inputs, rope, against)
     width = width_of(sys.stdout)
     if as_json:
         echo_json(compared.to_dict())

@@ -39,6 +39,8 @@ class OutcomeComparison:
     ----------
     answer : OutcomeAnswer
         The tests of all pairs of models on each task.
+    against : str, optional
+        Model whose differences from all others are stated, or a beginning of its name.
 
     Attributes
     ----------
@@ -70,9 +72,10 @@ class OutcomeComparison:
     1     b  0.67
     """
 
-    def __init__(self, answer: OutcomeAnswer):
+    def __init__(self, answer: OutcomeAnswer, against: str | None = None):
         self._answer = answer
-        self.sentences, self.notes = answer.sentences, answer.notes
+        self.sentences, self.notes = list(answer.sentences), answer.notes
+        self.sentences += [] if against is None else answer.against(against)
         self.models = pd.DataFrame(answer.models, columns=Model._fields)
         self.pairs = pd.DataFrame(answer.pairs, columns=Pair._fields)
         self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
@@ -259,6 +262,7 @@ def compare(
     split: str | None = None,
     lower_is_better: bool = False,
     rope: float = 0.01,
+    against: str | None = None,
 ) -> OutcomeComparison:
     """Compare models on the same items, from a table of their outcomes.
 
@@ -288,6 +292,8 @@ def compare(
         Whether outcomes are losses or errors.
     rope : float, default=0.01
         Mean differences within ``rope`` of 0 are equivalent in the Bayesian signed-rank test over tasks.
+    against : str, optional
+        Model whose differences from all others are stated, or a beginning of its name.
 
     Returns
     -------
@@ -325,14 +331,17 @@ def compare(
     columns = {"item": item, "model": model, "outcome": outcome, "group": group, "task": task, "split": split}
     tasks, notes = outcomes_of(texts, columns, wide)
     compared = [TaskComparison.of(of_task, lower_is_better) for of_task in tasks]
-    return OutcomeComparison(OutcomeAnswer(compared, notes, rope))
+    return OutcomeComparison(OutcomeAnswer(compared, notes, rope), against)
 
 
-def compare_runs(runs: Sequence[Path | str], rope: float = 0.01) -> OutcomeComparison:
+def compare_runs(
+    runs: Sequence[Path | str], rope: float = 0.01, against: str | None = None
+) -> OutcomeComparison:
     """Compare the errors of all methods and views of runs: data sets are tasks, and test rows are items.
 
     Only common splits with the same test rows are compared. Methods of several runs have the names of the
-    runs in theirs. rope: see `compare`. Raises ConfmlError if no two methods have finished the same splits.
+    runs in theirs. rope, against: see `compare`. Raises ConfmlError if no two methods have finished the same
+    splits.
     """
     folders = [Path(run) for run in runs]
     opened = [open_run(folder) for folder in folders]
@@ -355,4 +364,4 @@ def compare_runs(runs: Sequence[Path | str], rope: float = 0.01) -> OutcomeCompa
     keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
     if differing := [key for key in keys if len({str(config.get(key)) for config in configs}) > 1]:
         notes.append(f"The configs of the runs differ in {listed(differing, 12)}.")
-    return OutcomeComparison(OutcomeAnswer(tasks, notes, rope))
+    return OutcomeComparison(OutcomeAnswer(tasks, notes, rope), against)

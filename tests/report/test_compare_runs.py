@@ -115,3 +115,23 @@ def test_the_command_prints_the_answer_and_refuses_the_folder_of_a_run(run, tmp_
     (tmp_path / ".run" / "manifest.json").write_text("{}")
     with pytest.raises(ConfmlError, match="this is the folder of a run"):
         module.compare_runs(["run"]).write(tmp_path)
+
+
+def test_differences_from_a_chosen_model_are_those_of_the_pairs(run):
+    compared = module.compare_runs(["run"])
+    model = compared.models["model"].iloc[-1]
+    sentences = module.compare_runs(["run"], against=model).sentences
+    assert sentences[: len(compared.sentences)] == compared.sentences
+    for task, sentence in zip(NAMES, sentences[len(compared.sentences) :], strict=True):
+        pairs = compared.pairs[compared.pairs["task"] == task]
+        of_model = pairs[(pairs["first"] == model) | (pairs["second"] == model)]
+        better = of_model[of_model["better"].notna() & (of_model["second"] == model)]["first"]
+        worse = of_model[of_model["better"] == model]["second"]
+        same = set(compared.models["model"]) - {model, *better, *worse}
+        assert sentence.startswith(f"Against {model} ({task}): ")
+        parts = dict(part.split(": ") for part in sentence.split("): ")[1].rstrip(".").split("; "))
+        for kind, names in (("better", better), ("worse", worse), ("no significant difference", same)):
+            assert all(name in parts[kind] for name in names) and (len(names) > 0) == (kind in parts)
+    with pytest.raises(ConfmlError, match="the name of one model") as refused:
+        module.compare_runs(["run"], against="unknown")
+    assert model in refused.value.hint

@@ -10,6 +10,7 @@ import numpy as np
 
 from confml.data.outcomes import TaskOutcomes
 from confml.data.text_table import counted
+from confml.errors import ConfmlError
 from confml.measures.ranks import alike_runs, signed_rank
 from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.datasets import Ranking, rank
@@ -214,6 +215,21 @@ class TaskComparison:
 
     # ---- sentences
 
+    def against(self, model: str) -> str:
+        """Return which other models differ significantly from a model of the task."""
+        at = self.models.index(model)
+        kinds: dict[str, list[str]] = {}
+        for other in self.order:
+            p_value, kind = self.comparison.corrected[at, other], "no significant difference"
+            if np.isnan(p_value):
+                kind = "no test"
+            elif p_value < SIGNIFICANCE:
+                kind = "better" if self.comparison.means[other] < self.comparison.means[at] else "worse"
+            if other != at:
+                kinds.setdefault(kind, []).append(self.models[other])
+        texts = (f"{kind}: {listed(names)}" for kind, names in kinds.items())
+        return f"Against {model}{f' ({self.name})' * bool(self.name)}: {'; '.join(texts)}."
+
     def amount(self, difference: float) -> str:
         """Return a difference of losses as one of outcomes, with its unit."""
         if not self.binary:
@@ -364,6 +380,20 @@ class OutcomeAnswer:
             self.notes += [ranking.missing] if ranking.missing else []
         else:
             self.notes.append("No ranks: no two models have outcomes on the same two tasks.")
+
+    def against(self, name: str) -> list[str]:
+        """Return a sentence for each task: which models differ from the one whose name begins with ``name``.
+
+        Raises ConfmlError unless one model has this name, or this beginning of a name.
+        """
+        models = list(dict.fromkeys(model for task in self.tasks for model in task.models))
+        fitting = [model for model in models if model == name] or [
+            model for model in models if model.startswith(name)
+        ]
+        if len(fitting) != 1:
+            message = f"against: expected the name of one model or its beginning, got {name!r}"
+            raise ConfmlError(message, hint=f"the models are {listed(fitting or models)}")
+        return [task.against(fitting[0]) for task in self.tasks if fitting[0] in task.models]
 
     @property
     def tables(self) -> dict[str, Sequence[Any]]:
