@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confml import _jit
-from confml._outputs import RUN, remove_abandoned_files
+from confml._outputs import RUN, WORK, remove_abandoned_files
 from confml.config import Config
 from confml.config.warnings import unsilenced, warning_texts
 from confml.errors import ConfmlError
@@ -142,6 +142,8 @@ def run(
             display = progress or Progress()
             for text in _compute(plan, state, done, store, engine, execution, display, say, meanwhile):
                 warn(text)
+            if shard is None and not any(store.folder.glob(f"*{WORK}")):  # of other processes
+                store.merge()
         else:
             remove_abandoned_files(store.folder, inner=True)
         if is_new and manifest["finished"] is None:

@@ -2,12 +2,12 @@
 
 Records are stored in batches: what a process finished within about a second. A batch has two files in
 ``.run/batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
-line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key, its
-number among the arrays, and name, type and shape of each of its arrays. The arrays of a record are one member
-of the file, called by its number: their bytes one after the other, each from a multiple of 8 on, because
-NumPy needs .1 ms for each member. Each line begins with its own SHA-256. Both files are written under a
-temporary name and renamed, the arrays first, so a record exists if its line does. A record that differs from
-its checksum, or whose arrays differ from theirs, is absent.
+line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key, and
+name, type and shape of each of its arrays. The arrays of a record are one member of the file, called by its
+kind and key: their bytes one after the other, each from a multiple of 8 on, because NumPy needs .1 ms for
+each member. Each line begins with its own SHA-256. Both files are written under a temporary name and renamed,
+the arrays first, so a record exists if its line does. A record that differs from its checksum, or whose
+arrays differ from theirs, is absent. The batches of a small run become one when it ends.
 
 Several processes and machines may write into one folder at once: each batch has a name of its own, and two
 records of one key have the same content but for the times in it. The store does not depend on the content of
@@ -31,18 +31,19 @@ from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 
 FOLDER = f"{RUN}/batches"
-VERSION = 3  # of the format of batches; batches of another version are ignored
+VERSION = 4  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
+MOST_MERGED = 5_000_000  # bytes of batches that become one
 MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
 
 
 class Record(NamedTuple):
-    """The place of a record: its batch, its number in it, and the first byte of its line."""
+    """The place of a record: its batch, the first byte of its line, and its member among the arrays."""
 
     batch: str
-    number: int
     start: int
+    member: str
 
 
 class Store:
@@ -56,7 +57,7 @@ class Store:
         self._records: dict[str, dict[str, Record]] = {}
         self._arrays: dict[str, str | None] = {}  # SHA-256 of the arrays of each batch that was read
         self._intact: dict[str, bool] = {}
-        self._pending: list[tuple[str, np.ndarray | None]] = []  # line and bytes of each record
+        self._pending: list[tuple[str, str, np.ndarray | None]] = []  # member, line and bytes of each record
         self._began = 0.0
         self._open: dict[str, Any] = {}  # files of arrays, the one that was read last at the end
 
@@ -86,11 +87,10 @@ class Store:
             if values.dtype.hasobject:
                 raise ValueError(f"array {name} holds objects")
         forms = {name: [values.dtype.str, values.shape] for name, values in named.items()}
-        number = len(self._pending)
-        record = {"kind": kind, "key": key, "number": number, "arrays": forms, "document": document}
+        line = _line({"kind": kind, "key": key, "arrays": forms, "document": document})
         if not self._pending:
             self._began = time.monotonic()
-        self._pending.append((_line(record), _as_bytes(named) if named else None))
+        self._pending.append((_member(kind, key), line, _as_bytes(named) if named else None))
         if time.monotonic() - self._began >= SECONDS:
             self.sync()
 
@@ -99,12 +99,12 @@ class Store:
         records, self._pending = self._pending, []
         if not records:
             return
-        members = {str(number): values for number, (_, values) in enumerate(records) if values is not None}
+        members = {member: values for member, _, values in records if values is not None}
         buffer, digest = io.BytesIO(), None
         if members:
             np.savez_compressed(buffer, allow_pickle=False, **members)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        lines = [_line({"version": VERSION, "arrays": digest}), *(line for line, _ in records)]
+        lines = [_line({"version": VERSION, "arrays": digest}), *(line for _, line, _ in records)]
         name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
@@ -113,6 +113,31 @@ class Store:
             if members:
                 write_atomically(self._file(name, "npz"), buffer.getvalue())
             write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
+
+    def merge(self) -> None:
+        """Store the records of several batches as one batch, unless they are large.
+
+        The batches are removed when the new one is on disk.
+        """
+        self.refresh()
+        places = [record for records in self._records.values() for record in records.values()]
+        batches = {record.batch for record in places if self._is_intact(record.batch)}
+        with guarded(self.folder):
+            paths = (self._file(batch, ending) for batch in batches for ending in ("jsonl", "npz"))
+            files = [path for path in paths if path.is_file()]
+            if len(batches) < 2 or sum(path.stat().st_size for path in files) > MOST_MERGED:
+                return
+            for record in places:
+                if record.batch in batches:
+                    arrays = self._open_arrays(record.batch)
+                    values = arrays[record.member] if record.member in arrays else None
+                    self._pending.append((record.member, self._line_of(record).decode(), values))
+            self.sync()
+            while self._open:
+                self._open.popitem()[1].close()
+            for path in files:
+                path.unlink()
+        self.refresh()
 
     def refresh(self) -> None:
         """Find the records that are stored since the last call."""
@@ -125,6 +150,8 @@ class Store:
                 )
             except (FileNotFoundError, NotADirectoryError):
                 return
+            for name in self._arrays.keys() - set(names):  # of batches that another command has merged
+                del self._arrays[name]
             for name in names:
                 if name not in self._arrays:
                     self._read_lines(name)
@@ -142,7 +169,8 @@ class Store:
             record = _parsed(line)
             if record is not None:
                 records = self._records.setdefault(record["kind"], {})
-                records[record["key"]] = Record(batch, record["number"], start)
+                member = _member(record["kind"], record["key"])
+                records[record["key"]] = Record(batch, start, member)
             start += len(line) + 1
 
     @property
@@ -168,29 +196,40 @@ class Store:
         if record is None or not self._is_intact(record.batch):
             return None
         with guarded(self.folder):
-            with open(self._file(record.batch, "jsonl"), "rb") as file:
-                file.seek(record.start)
-                line = _parsed(file.readline().rstrip(b"\n"))
+            line = _parsed(self._line_of(record))
             if line is None or (line["kind"], line["key"]) != (kind, key):
                 return None
             return line["document"], self._arrays_of(record, line["arrays"])
 
     def _find(self, kind: str, key: str) -> Record | None:
-        """Return the place of a record; the folder is read again if it is not known."""
-        if key not in self._records.get(kind, {}):
+        """Return the place of a record; the folder is read again if it is not known or merged meanwhile."""
+        record = self._records.get(kind, {}).get(key)
+        if record is None or not self._file(record.batch, "jsonl").exists():
             self.refresh()
         return self._records.get(kind, {}).get(key)
+
+    def _line_of(self, record: Record) -> bytes:
+        """Return the line of a record in its batch, without its end."""
+        with open(self._file(record.batch, "jsonl"), "rb") as file:
+            file.seek(record.start)
+            return file.readline().rstrip(b"\n")
+
+    def _open_arrays(self, batch: str) -> Any:
+        """Return the file of arrays of a batch, which stays open; an empty mapping if it has none."""
+        if self._arrays[batch] is None:
+            return {}
+        file = self._open.pop(batch, None)
+        if file is None:
+            if len(self._open) >= MOST_OPEN:
+                self._open.pop(next(iter(self._open))).close()
+            file = np.load(self._file(batch, "npz"), allow_pickle=False)
+        self._open[batch] = file
+        return file
 
     def _arrays_of(self, record: Record, forms: Mapping[str, tuple[str, list[int]]]) -> dict[str, np.ndarray]:
         if not forms:
             return {}
-        file = self._open.pop(record.batch, None)
-        if file is None:
-            if len(self._open) >= MOST_OPEN:
-                self._open.pop(next(iter(self._open))).close()
-            file = np.load(self._file(record.batch, "npz"), allow_pickle=False)
-        self._open[record.batch] = file
-        member, start, arrays = file[str(record.number)], 0, {}
+        member, start, arrays = self._open_arrays(record.batch)[record.member], 0, {}
         for name, (dtype, shape) in forms.items():
             array = np.ndarray(shape, dtype, member, start)
             start += array.nbytes + -array.nbytes % ALIGNED
@@ -200,12 +239,17 @@ class Store:
     def _is_intact(self, batch: str) -> bool:
         """Return whether the arrays of a batch are those that were written; they are read once."""
         if batch not in self._intact:
-            digest = self._arrays[batch]
+            digest = self._arrays.get(batch)
             self._intact[batch] = digest is None or _sha256(self._file(batch, "npz")) == digest
         return self._intact[batch]
 
     def _file(self, batch: str, ending: str) -> Path:
         return self.folder / FOLDER / f"{batch}.{ending}"
+
+
+def _member(kind: str, key: str) -> str:
+    """Return the name of the arrays of a record in the file of its batch."""
+    return f"{kind}-{key}"
 
 
 def _as_bytes(arrays: Mapping[str, np.ndarray]) -> np.ndarray:

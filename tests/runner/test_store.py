@@ -50,6 +50,26 @@ def test_records_of_other_processes_are_found(tmp_path):
     assert reader.keys("cells") == {"a", "b"}
 
 
+def test_batches_become_one_at_the_end(tmp_path):
+    """A process that is killed before it removed them leaves the records twice, which changes nothing."""
+    files = [file for keys in ("ab", "bc") for file in written(tmp_path, *keys)]
+    left = {file: file.read_bytes() for file in files}
+    before = {key: Store(tmp_path).read("cells", key)[1]["a"].tolist() for key in "abc"}
+    earlier = Store(tmp_path)
+    assert earlier.keys("cells") == set("abc")
+    store = Store(tmp_path)
+    store.merge()
+    assert len(list((tmp_path / ".run/batches").iterdir())) == 2 and not any(map(os.path.exists, files))
+    assert earlier.read("cells", "a")[1]["a"].tolist() == before["a"]
+    for missing in ("npz", "jsonl", "none"):
+        for file, content in left.items():
+            if not file.name.endswith(missing):
+                file.write_bytes(content)
+        for reader in (store, Store(tmp_path)):
+            assert reader.keys("cells") == set("abc")
+            assert {key: reader.read("cells", key)[1]["a"].tolist() for key in "abc"} == before
+
+
 def test_a_long_cell_is_stored_at_once(tmp_path, monkeypatch):
     """A batch ends after a second, so that a kill costs no more than that."""
     now = [0.0]
