@@ -8,7 +8,7 @@ import pytest
 from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
 SHARE = {
-    **{"config": 60, "csv": 200, "card": 100, "manifest": 40, "store": 40},
+    **{"config": 60, "csv": 200, "manifest": 40, "store": 40},
     **{"report": 20, "model": 800},
 }
 """Numbers of mutants of `make test-all`. `make test` has the first quarter of them."""
@@ -30,7 +30,7 @@ def test_every_mutant_is_read_or_refused_in_words(name, tmp_path, monkeypatch, e
 def test_every_corpus_has_valid_files(tmp_path, monkeypatch):
     """A corpus that is refused as a whole would test only the first check."""
     monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
-    for name in ("config", "csv", "card", "manifest", "store"):
+    for name in ("config", "csv", "manifest", "store"):
         valid = [path for path in (CORPUS / name).iterdir() if not path.name.startswith("crash-")]
         assert valid, f"the corpus '{name}' has no valid file"
         for path in valid:

@@ -158,14 +158,6 @@ def test_crammer_and_singer_as_scikit_learn(classes):
     assert np.mean(ours.predict(X_test) == theirs.predict(X_test)) == 1.0
 
 
-def test_crammer_and_singers_seed_does_not_depend_on_the_tolerance():
-    """A tolerance that is given equals the same one as the default, bit for bit."""
-    X, y, X_test = clouds()
-    grid = [{"C": 2.0}, {"C": 2.0, "tolerance": CrammerSinger().tolerance}]
-    views = [v for _, v in CrammerSinger().evaluate_path(X, y, X_test, grid, np.random.default_rng(3))]
-    assert_array_equal(views[0]["margin"].scores, views[1]["margin"].scores)
-
-
 @pytest.mark.parametrize("method", [*METHODS, CrammerSinger])
 def test_sparse_examples(method):
     X, y, X_test = clouds()

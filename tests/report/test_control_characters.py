@@ -68,7 +68,6 @@ def test_every_output(folder):
     command("run", "--dry-run", config)
     command("compare", run, "--out", folder / "compared")
     json.loads(command("compare", run, "--json"))
-    command("report", run, run, "--out", folder / "both")
     table = ("--label", "y", "--id", "g")
     command("init", folder / "t.csv", *table, "--out", "-")
     json.loads(command("init", folder / "t.csv", *table, "--json"))
