@@ -32,6 +32,12 @@ from confml.errors import ConfigError, ConfigErrors, DataError, in_quotes
 LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
 _SINGLE = ("label", "groups")
 DECIMALS = (".", ",")
+_VALUES = {  # of keys
+    "missing": ("error", "drop", "mean"),
+    "duplicates": ("keep", "drop"),
+    "decimal": DECIMALS,
+    "thousands": (None, *SEPARATORS),
+}
 LONGEST_LABEL = 1000  # characters; a longer text is no class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
@@ -182,6 +188,13 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     one.
     """
     values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
+    keys = CsvSpec.__dataclass_fields__
+    for key in values:
+        if key not in keys:
+            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in keys)
+            raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
+    if "label" not in values:
+        raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
     for key in ("csv", "test"):
         if key in values:
             values[key] = Path(os.path.expanduser(values[key]))
@@ -191,7 +204,8 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
         values[key] = tuple(dict.fromkeys(map(str, names)))
     values |= {key: str(values[key]) for key in _SINGLE if key in values}
     spec = CsvSpec(**values)
-    check_value("thousands", spec.thousands, (None, *SEPARATORS))
+    for key, allowed in _VALUES.items():
+        check_value(key, getattr(spec, key), allowed)
     if spec.thousands == spec.decimal:
         raise ConfigError(f"thousands is the decimal mark, '{spec.decimal}'")
     return spec
@@ -327,6 +341,9 @@ def _check_classes(
     absent = np.flatnonzero(counts == 0).tolist()
     if absent:
         shown = listed(f"{short(repr(classes[j]), 60)} ({counted(of_test[j], 'row')})" for j in absent)
+        if not of_test[of_train].any():
+            hint = f"write labels as the training file does: {listed(repr(classes[j]) for j in of_train)}"
+            raise DataError(f"no test label is a class of the training file: {shown}", where=where, hint=hint)
         notes.append(f"classes in the test file only, which cannot be learnt: {shown}")
 
 

@@ -103,7 +103,9 @@ def text_blocks(
         if is_unsure and not data.isascii():
             is_unsure = False
             if _is_utf8(data):
+                state = decoder.getstate()  # which keeps a CR at the end of the block before
                 chosen, decoder = "utf-8", _decoder("utf-8")
+                decoder.setstate(state)
         is_plain = chosen == "utf-8" and data.isascii() and b"\r" not in data
         try:
             if is_plain and decoder.getstate() == initial:
@@ -178,9 +180,10 @@ def read_blocks(
             break
     if not text or text.isspace():
         raise DataError("the file is empty: it has no header line", where=str(path))
-    first_lines = text[:_HEAD].split(b"\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT]
-    if len(text) > _HEAD and len(first_lines) < 2 * _LOOKED_AT:
-        first_lines = first_lines[:-1] or text.split(b"\n", 1)[:1]  # the last line is cut
+    first_lines = text[:_HEAD].split(b"\n", 2 * _LOOKED_AT)
+    if len(text) > _HEAD:
+        first_lines = first_lines[:-1] or text.split(b"\n", 1)[:1]  # the last one is cut, or the rest
+    first_lines = first_lines[: 2 * _LOOKED_AT]
     head = list(map(bytes.decode, first_lines))
     if form.separator is None:
         separator = _likeliest(head, expected, tried)

@@ -19,7 +19,7 @@ from confml.runner.plan import Cell, Plan
 from confml.runner.provenance import now, provenance
 from confml.runner.store import FOLDER, Store
 
-FORMAT = 2
+FORMAT = 3
 
 
 def notes_on(data: DataSet) -> list[str]:
@@ -125,6 +125,9 @@ def read_manifest(folder: Path | str) -> dict:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
     try:
         manifest = from_json(content)
+        if isinstance(manifest, dict) and manifest.get("format") in range(1, FORMAT):
+            message, hint = "another version of confml wrote this run", "run its config again"
+            raise ConfmlError(message, where=str(path), hint=hint)
         _check_manifest(manifest)
     except (ValueError, RecursionError) as error:
         reason = error.message if isinstance(error, ConfmlError) else f"it is not JSON: {error}"
@@ -217,7 +220,7 @@ class ProvenanceModel(_Model, extra="allow"):
 class ManifestModel(_Model, extra="allow"):
     """Form of the manifest."""
 
-    format: Literal[2]
+    format: Literal[3]
     name: str
     started: str
     finished: str | None

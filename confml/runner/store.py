@@ -135,7 +135,7 @@ class Store:
             self.sync()
             while self._open:
                 self._open.popitem()[1].close()
-            for path in files:
+            for path in sorted(files, key=lambda path: path.suffix):  # a batch without lines does not exist
                 path.unlink()
         self.refresh()
 
@@ -151,10 +151,20 @@ class Store:
             except (FileNotFoundError, NotADirectoryError):
                 return
             for name in self._arrays.keys() - set(names):  # of batches that another command has merged
-                del self._arrays[name]
+                self._forget(name)
             for name in names:
                 if name not in self._arrays:
-                    self._read_lines(name)
+                    try:
+                        self._read_lines(name)
+                    except FileNotFoundError:  # another command has merged it just now
+                        return self.refresh()
+
+    def _forget(self, batch: str) -> None:
+        """Remove a batch and its records from the index."""
+        del self._arrays[batch]
+        self._intact.pop(batch, None)
+        for kind, records in self._records.items():
+            self._records[kind] = {key: record for key, record in records.items() if record.batch != batch}
 
     def _read_lines(self, batch: str) -> None:
         """Index the intact lines of a batch; a record of a later batch replaces an earlier one."""
@@ -192,19 +202,28 @@ class Store:
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""
-        record = self._find(kind, key)
-        if record is None or not self._is_intact(record.batch):
-            return None
         with guarded(self.folder):
-            line = _parsed(self._line_of(record))
-            if line is None or (line["kind"], line["key"]) != (kind, key):
-                return None
-            return line["document"], self._arrays_of(record, line["arrays"])
+            try:
+                return self._stored(kind, key)
+            except FileNotFoundError:  # another command has merged batches
+                self.refresh()
+                return self._stored(kind, key)
+
+    def _stored(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
+        record = self._find(kind, key)
+        if record is None:
+            return None
+        line = _parsed(self._line_of(record))
+        if line is None or (line["kind"], line["key"]) != (kind, key):
+            return None
+        if not self._is_intact(record.batch):
+            self._file(record.batch, "jsonl").stat()  # raises FileNotFoundError if it was merged meanwhile
+            return None
+        return line["document"], self._arrays_of(record, line["arrays"])
 
     def _find(self, kind: str, key: str) -> Record | None:
-        """Return the place of a record; the folder is read again if it is not known or merged meanwhile."""
-        record = self._records.get(kind, {}).get(key)
-        if record is None or not self._file(record.batch, "jsonl").exists():
+        """Return the place of a record; the folder is read again if it is not known."""
+        if key not in self._records.get(kind, {}):
             self.refresh()
         return self._records.get(kind, {}).get(key)
 
@@ -238,8 +257,8 @@ class Store:
 
     def _is_intact(self, batch: str) -> bool:
         """Return whether the arrays of a batch are those that were written; they are read once."""
-        if batch not in self._intact:
-            digest = self._arrays.get(batch)
+        if not self._intact.get(batch):  # a batch that was merged meanwhile is not damaged
+            digest = self._arrays[batch]
             self._intact[batch] = digest is None or _sha256(self._file(batch, "npz")) == digest
         return self._intact[batch]
 
