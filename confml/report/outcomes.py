@@ -1,6 +1,7 @@
 """Comparison of models on a table of outcomes, or of the methods of runs: ``confml compare``."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from confml._json import to_json
 from confml.data.frame_table import frame_table
 from confml.data.outcomes import outcomes_of
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable
+from confml.data.text_table import TextTable, counted
 from confml.errors import ConfmlError
 from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, SignedRank, TaskComparison
@@ -348,12 +349,20 @@ def compare_runs(
     names = run_names(folders, [run.config.name for run in opened]) if len(opened) > 1 else [""]
     comparisons = Comparisons(list(zip(names, opened, strict=True)))
     notes = ["Models are methods and views, items are test rows, and outcomes are errors."]
-    tasks = []
-    for dataset in dict.fromkeys(line.dataset for line in comparisons.in_config_order()):
+    tasks, failures = [], Counter[tuple[str, str]]()
+    first = {line.method: comparisons.label(line) for line in comparisons.lines if comparisons.is_first(line)}
+    for name, run in comparisons.runs.items():
+        for failure in run.failures:
+            method = comparisons.line(name, run, failure.cell, "").method
+            failures[failure.cell.dataset, first.get(method, method)] += 1
+    notes += [f"{label} failed on {counted(n, 'split')} of {at}." for (at, label), n in failures.items()]
+    for dataset in dict.fromkeys(name for run in opened for name in run.datasets):
         if (task := TaskComparison.of_runs(comparisons, dataset)) is not None:
             tasks.append(task)
         elif done := comparisons.unfinished.get(dataset):
             notes.append(f"{dataset} is left out: so far {done} are complete.")
+        else:
+            notes.append(f"{dataset} is left out: fewer than two methods have results on the same rows.")
         infos = [run.datasets[dataset] for run in opened if dataset in run.datasets]
         if len({info.checksum for info in infos}) > 1:
             notes.append(f"{dataset} has different contents in the runs (its checksums differ).")
@@ -364,4 +373,4 @@ def compare_runs(
     keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
     if differing := [key for key in keys if len({str(config.get(key)) for config in configs}) > 1]:
         notes.append(f"The configs of the runs differ in {listed(differing, 12)}.")
-    return OutcomeComparison(OutcomeAnswer(tasks, notes, rope), against)
+    return OutcomeComparison(OutcomeAnswer(tasks, notes, rope, failures), against)

@@ -11,10 +11,13 @@ from report.test_summary_tables import noisy_run
 
 import confml.report.outcomes as module
 from confml.commands.compare import compare
+from confml.config import make_config
 from confml.errors import ConfmlError
 from confml.measures.ranks import signed_rank
 from confml.report.answers.comparisons import comparisons_of
 from confml.report.answers.datasets import ranking
+from confml.runner.run import Execution
+from confml.runner.run import run as execute
 
 NAMES = ("first", "second", "third")
 
@@ -135,3 +138,15 @@ def test_differences_from_a_chosen_model_are_those_of_the_pairs(run):
     with pytest.raises(ConfmlError, match="the name of one model") as refused:
         module.compare_runs(["run"], against="unknown")
     assert model in refused.value.hint
+
+
+def test_equal_views_are_one_model_and_failures_are_named(tmp_path):
+    data = {"generate": "five-gaussians", "n": 60, "test-n": 60}
+    methods = [{"name": name} for name in ("bayes-discriminant", "knn", "sklearn.naive_bayes.MultinomialNB")]
+    values = {"name": "a", "datasets": [data], "methods": methods, "protocol": "fixed-split", "figures": []}
+    execute(make_config(values), tmp_path, Execution(1, engine="serial"))
+    compared = module.compare_runs([tmp_path])
+    assert set(compared.models["model"]) == {"bayes-discriminant (reject)", "knn"}
+    notes = "\n".join(compared.notes)
+    assert "with the errors of the first view of the method: bayes-discriminant (envelope)" in notes
+    assert "MultinomialNB failed on 1 split of five-gaussians" in notes

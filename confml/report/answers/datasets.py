@@ -107,14 +107,17 @@ class Ranking:
 
 
 def complete(
-    means: pd.DataFrame, higher_is_better: bool, failed: Collection[tuple[str, str]] = ()
+    means: pd.DataFrame,
+    higher_is_better: bool,
+    failed: Collection[tuple[str, str]] = (),
+    case: str = "data set",
 ) -> tuple[pd.DataFrame, str]:
     """Return the scores (data sets, methods) that are ranked, and a sentence on what is left out and why.
 
     means: by data set and method, NaN without a value. failed: (data set, method) pairs, which have the worst
     score of the others. A data set on which less than half of the methods have a value is left out; then a
     method without a value on more than a fifth of the data sets; then a data set on which a method has no
-    value, unless the method failed there.
+    value, unless the method failed there. case: noun of the sentence.
     """
     means = means.dropna(axis=1, how="all").dropna(how="all")
     used = means[2 * means.notna().sum(axis=1) >= means.shape[1]]
@@ -128,8 +131,8 @@ def complete(
     dropped_datasets = [name for name in means.index if name not in whole.index]
     pairs = [f"{label} on {name}" for name in whole.index for label in whole if last.at[name, label]]
     beginnings = {
-        "Not ranked, because results on more than a fifth of the data sets are missing": dropped,
-        "Data sets left out, because results are missing": dropped_datasets,
+        f"Not ranked, because results on more than a fifth of the {case}s are missing": dropped,
+        f"{case.capitalize()}s left out of the ranks, because results are missing": dropped_datasets,
         "Failed, and ranked last there": pairs,
     }
     sentences = [f"{text}: {', '.join(map(str, names))}." for text, names in beginnings.items() if names]
@@ -142,20 +145,23 @@ def rank(
     higher_is_better: bool,
     metric: str,
     failed: Collection[tuple[str, str]] = (),
+    nouns: tuple[str, str] = ("data set", "method"),
 ) -> Ranking | None:
     """Return the ranking of methods by their means on data sets; None with fewer than two of either.
 
-    means: by data set and label. names: data sets and labels. failed: pairs of data set and label.
+    means: by data set and label. names: data sets and labels. failed: pairs of data set and label. nouns: of
+    sentences.
     """
     datasets, labels = names
     values = [[means.get((name, label), math.nan) for label in labels] for name in datasets]
     frame = pd.DataFrame(
         np.array(values, dtype=float).reshape(len(datasets), len(labels)), list(datasets), list(labels)
     )
-    scores, missing = complete(frame, higher_is_better, failed)
+    scores, missing = complete(frame, higher_is_better, failed, nouns[0])
     if min(scores.shape) < 2:
         return None
-    return Ranking(scores, compare_ranks(scores.to_numpy(), higher_is_better), missing, metric)
+    comparison = compare_ranks(scores.to_numpy(), higher_is_better)
+    return Ranking(scores, comparison, missing, metric, nouns=nouns)
 
 
 # ---- over the data sets of a run

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -127,13 +127,28 @@ class TaskComparison:
 
     @classmethod
     def of_runs(cls, comparisons: Comparisons, dataset: str) -> "TaskComparison | None":
-        """Return the comparison of the errors of all methods of runs on a data set; None without two."""
+        """Return the comparison of the errors of all methods of runs on a data set; None without two.
+
+        A view with the errors of the first view of its method is the same model.
+        """
         comparison = comparisons.comparison(dataset)
-        if comparison is None or len(comparison.lines) < 2:
+        if comparison is None:
+            return None
+        losses = dict(zip(comparison.lines, comparisons.errors(comparison).methods, strict=True))
+        first = {line.method: losses[line] for line in reversed(comparison.lines)}
+        lines = [
+            line
+            for line in comparison.lines
+            if losses[line] is first[line.method] or not _are_equal(losses[line], first[line.method])
+        ]
+        if len(lines) < 2:
             return None
         notes = [
             f"{comparisons.label(line)} is not compared ({why})." for line, why in comparison.left_out.items()
         ]
+        if equal := [comparisons.label(line) for line in comparison.lines if line not in lines]:
+            notes.append(f"Left out, with the errors of the first view of the method: {listed(equal)}.")
+        comparison = replace(comparison, lines=lines)
         if weak := comparisons.not_above_baseline(dataset).replace(f"{dataset}: ", ""):
             notes.append(f"{weak[0].upper()}{weak[1:]}.")
         labels = {line: comparisons.label(line) for line in comparison.lines}
@@ -303,6 +318,12 @@ class TaskComparison:
         return f"{text}; with {number} more items{kind} {self.amount(smaller)} could be."
 
 
+def _are_equal(first: Sequence[SplitLosses], second: Sequence[SplitLosses]) -> bool:
+    """Return whether two methods have the same losses on the same rows of all splits."""
+    pairs = zip(first, second, strict=True)
+    return all(np.array_equal(losses.values, others.values) for losses, others in pairs)
+
+
 def _round_below(value: float) -> float:
     """Return the largest 1, 2 or 5 times a power of 10 that is at most two thirds of a value."""
     power = 10.0 ** math.floor(math.log10(value / 1.5))
@@ -349,10 +370,17 @@ class OutcomeAnswer:
     """The answer of all tasks: ``sentences`` first, then ``notes``.
 
     models, pairs: rows of all tasks. ranks, signed_ranks: of the models over the tasks, the best first; empty
-    for one task, signed_ranks also for scores, which have units of their own. rope: see `SignedRank`.
+    for one task, signed_ranks also for scores, which have units of their own. rope: see `SignedRank`. failed:
+    pairs of task and model that have the last rank.
     """
 
-    def __init__(self, tasks: Sequence[TaskComparison], notes: Sequence[str], rope: float = 0.01):
+    def __init__(
+        self,
+        tasks: Sequence[TaskComparison],
+        notes: Sequence[str],
+        rope: float = 0.01,
+        failed: Collection[tuple[str, str]] = (),
+    ):
         self.tasks, self.ranks, self.signed_ranks = list(tasks), list[ModelRank](), list[SignedRank]()
         self.models = [row for task in tasks for row in task.rows()]
         self.pairs = [row for task in tasks for row in task.pairs()]
@@ -367,10 +395,9 @@ class OutcomeAnswer:
         ranked = {(task.name, model) for task in tasks for model in task.ranked}
         means = {key: row.mean for row in self.models if (key := (row.task, row.model)) in ranked}
         names = [task.name for task in tasks], list(dict.fromkeys(model for _, model in means))
-        ranking = rank(means, names, tasks[0].sign < 0, "")
+        ranking = rank(means, names, tasks[0].sign < 0, "", failed, ("task", "model"))
         self.sentences = [self._wins()]
         if ranking is not None:
-            ranking = replace(ranking, nouns=("task", "model"))
             self.ranks = self._ranks(ranking)
             if all(task.binary for task in tasks):
                 self.signed_ranks = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
@@ -426,12 +453,14 @@ class OutcomeAnswer:
         stated = sorted(n for task in self.tasks if math.isfinite(n := task.comparison.detectable))
         if not all(task.binary for task in self.tasks):  # scores of tasks have units of their own
             stated = []
-        power = " to ".join(dict.fromkeys(map(self.tasks[0].amount, stated[:1] + stated[-1:])))
+        amounts = list(dict.fromkeys(map(self.tasks[0].amount, stated[:1] + stated[-1:])))
+        power = " to ".join([*(amount.split()[0] for amount in amounts[:-1]), *amounts[-1:]])
         text = f"Best mean: {best}. On {clear} of {len(self.tasks)} tasks the best model is better than "
         text += "all others (5 % for each task)."
         grouped = any(task.table.clusters is not None for task in self.tasks)
         chance = "60 to 80 %" if grouped else "80 %"
-        detected = f" Differences of {power}, by task, would probably have been detected ({chance} power)."
+        detected = f" Differences of {power}, depending on the task, would probably have been detected "
+        detected += f"({chance} power)."
         return text + detected * bool(stated)
 
 
