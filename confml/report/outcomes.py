@@ -18,7 +18,8 @@ from confml.data.table_files import read_table
 from confml.data.text_table import TextTable, counted
 from confml.errors import ConfmlError
 from confml.report.answers.comparisons import Comparisons
-from confml.report.answers.outcomes import Model, ModelRank, OutcomeAnswer, Pair, SignedRank, TaskComparison
+from confml.report.answers.outcome_answer import ModelRank, OutcomeAnswer, SignedRank
+from confml.report.answers.outcomes import Model, Pair, TaskComparison
 from confml.report.answers.text import RULE, listed, p_text, percent, plain_number, points
 from confml.report.files import remove_earlier, write_csv, write_file
 from confml.report.report import Picture
