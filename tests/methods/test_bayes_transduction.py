@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from confml.data import load
 from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.rejection import band, curve_of
+from confml.methods.version_space import kernel_svm
 from confml.methods.version_space._kernels_follow import student_cdf
 from confml.methods.version_space.bayes_point_machine import BayesPointMachine
 from confml.methods.version_space.bayes_transduction import BayesTransduction
@@ -541,3 +543,14 @@ def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
     assert [run.rank for run in method.trajectories_] == [1, 2, 2]
     assert method.fit_metrics_["ess"] > 20
     assert method.confident_predict(X)["probability"].extra["ess"].min() > 1
+
+
+def test_a_machine_without_bias_that_does_not_converge_names_its_remedy(monkeypatch):
+    monkeypatch.setattr(kernel_svm, "SVC", functools.partial(_five_steps, kernel_svm.SVC))
+    rng = np.random.default_rng(0)
+    with pytest.warns(ConvergenceWarning, match="has not converged with C = 1000; choose a smaller C"):
+        KernelSVM(C=1000.0, bias=False).fit(rng.normal(size=(60, 2)), rng.integers(0, 2, 60))
+
+
+def _five_steps(machine, **params):
+    return machine(**{**params, "max_iter": 5})

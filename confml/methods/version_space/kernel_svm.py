@@ -1,11 +1,14 @@
 """`kernel-svm`: a support vector machine with the kernels of the version space methods."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from confml.data.memory import require_memory
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod
@@ -127,14 +130,21 @@ def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.
 
     The hard-margin solution is computed by non-negative least squares and used if it exists and no weight
     exceeds C. Otherwise it is scikit-learn's SVC of the rows and their mirror images -phi(x), which have the
-    opposite labels, so that the bias is 0. Warns if it does not converge.
+    opposite labels, so that the bias is 0. Warns if it does not converge. Raises ConfmlError if there is too
+    little memory.
     """
     alpha = hard_margin(gram, targets)
     if alpha is not None and alpha.max() <= C:
         return alpha
     n = len(targets)
+    require_memory(64 * n * n, f"kernel-svm without bias with {n} training rows", hint="train on fewer rows")
     svc = SVC(C=C / 2, kernel="precomputed", tol=_TOLERANCE, max_iter=100_000 + 1000 * n)
-    svc.fit(np.block([[gram, -gram], [-gram, gram]]), np.append(targets, -targets))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its remedy does not fit a precomputed kernel
+        svc.fit(np.block([[gram, -gram], [-gram, gram]]), np.append(targets, -targets))
+    if svc.fit_status_:
+        message = f"kernel-svm without bias has not converged with C = {C:g}; choose a smaller C"
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
     alpha = np.zeros(2 * n)
     alpha[svc.support_] = np.abs(svc.dual_coef_[0])
     return alpha[:n] + alpha[n:]
