@@ -101,14 +101,40 @@ class WrapperMethod(Method):
 
     @classmethod
     def check_together(cls, given: Mapping[str, Any]) -> None:
-        """Raise ConfigError for settings, by their names in the constructor, that cannot be combined."""
+        """Refuse settings that cannot be combined.
+
+        Parameters
+        ----------
+        given : mapping
+            Settings by their names in the constructor.
+
+        Raises
+        ------
+        ConfigError
+            If they cannot be combined.
+        """
         for name, (other, values) in cls.needs.items():
             if given.get(name) is not None and given.get(other) not in values:
                 raise ConfigError(f"{name} needs {other}: {' or '.join(values)}")
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Raise ConfigError for settings that a method ``name`` with these views does not allow."""
+        """Refuse settings that a method does not allow.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method.
+        given : mapping
+            Settings by their names in the constructor.
+        views : sequence of str
+            Views of the method.
+
+        Raises
+        ------
+        ConfigError
+            If the method does not allow them.
+        """
 
     def check_settings(self) -> None:
         """Raise ConfigError for settings that are wrong, alone or together."""

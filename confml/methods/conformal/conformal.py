@@ -135,39 +135,13 @@ class Conformal(CalibratedMethod, PValueMethod):
 
     @classmethod
     def check_together(cls, given: Mapping[str, Any]) -> None:
-        """Refuse settings that cannot be combined.
-
-        Parameters
-        ----------
-        given : mapping
-            Settings by their names in the constructor.
-
-        Raises
-        ------
-        ConfigError
-            If they cannot be combined.
-        """
+        """Refuse settings that cannot be combined."""
         super().check_together(given)
         check_combined(given)
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Any) -> None:
-        """Refuse settings that a method does not allow.
-
-        Parameters
-        ----------
-        name : str
-            Name of the method.
-        given : mapping
-            Settings by their names in the constructor.
-        views : sequence of str
-            Views of the method.
-
-        Raises
-        ------
-        ConfigError
-            If the method does not allow them.
-        """
+        """Refuse settings that a method does not allow."""
         if list(views) == ["p-value"]:
             raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
         score, view = given.get("nonconformity"), given.get("view")
@@ -247,18 +221,7 @@ class Conformal(CalibratedMethod, PValueMethod):
         return self
 
     def classifier_probabilities(self, X) -> Prediction | None:
-        """Return the probabilities of the classifier; the columns of ``by`` are no features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Test examples.
-
-        Returns
-        -------
-        Prediction or None
-            The probabilities, not calibrated; None if the classifier has none.
-        """
+        """Return the probabilities of the classifier; the columns of ``by`` are no features."""
         check_is_fitted(self)
         X, _, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
         return super().classifier_probabilities(X)

@@ -76,22 +76,7 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Refuse a method that is a Venn predictor itself.
-
-        Parameters
-        ----------
-        name : str
-            Name of the method.
-        given : mapping
-            Settings by their names in the constructor.
-        views : sequence of str
-            Views of the method.
-
-        Raises
-        ------
-        ConfigError
-            If the method has Venn's probabilities already.
-        """
+        """Refuse a method that is a Venn predictor itself."""
         if list(views) == ["venn"]:
             message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
             raise ConfigError(message, hint=f"remove {cls.key}")
