@@ -84,9 +84,10 @@ validity: $(VENV)/installed  ## error rates of p-values, probabilities and certi
 	  $(if $(JOBS),--jobs $(JOBS))
 
 # Other packages' own code and confml on the same rows of 54 data sets, in build/arena (hours; a run continues where it
-# was stopped): make arena, make arena ARENA="tables".
+# was stopped), with the page of its results: make arena, make arena ARENA="tables".
 arena: $(VENV)/installed-bench  ## the arena of confidence: MAPIE, crepes, puncc and others beside confml (ARENA)
-	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/arena $(ARENA) $(if $(JOBS),--jobs $(JOBS))
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/arena $(ARENA) $(if $(JOBS),--jobs $(JOBS)) \
+	  --page $(or $(PAGE),docs/pages/results/arena.md)
 
 # Mutants of configs, CSV files, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.
