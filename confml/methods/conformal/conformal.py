@@ -141,7 +141,7 @@ class Conformal(CalibratedMethod, PValueMethod):
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Any) -> None:
-        """Refuse settings that a method does not allow."""
+        """Raise ConfigError for settings that a method does not allow."""
         if list(views) == ["p-value"]:
             raise ConfigError(f"{name} is already conformal: it computes p-values", hint=f"remove {KEY}")
         score, view = given.get("nonconformity"), given.get("view")

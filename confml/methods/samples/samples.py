@@ -143,7 +143,7 @@ class Samples(WrapperMethod):
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Refuse settings that a method does not allow."""
+        """Raise ConfigError for settings that a method does not allow."""
         if "reject" in views:
             raise ConfigError(f"{name} has a posterior of its parameters already", hint=f"remove {KEY}")
         if list(views) == ["p-value"]:

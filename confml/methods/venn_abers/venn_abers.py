@@ -76,7 +76,7 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
-        """Refuse a method that is a Venn predictor itself."""
+        """Raise ConfigError for a method that is a Venn predictor itself."""
         if list(views) == ["venn"]:
             message = f"{name} is already a Venn predictor: it computes lower and upper probabilities"
             raise ConfigError(message, hint=f"remove {cls.key}")
