@@ -108,8 +108,9 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                     return 1 if state.failed or state.left else 0
                 with common.status_of(results, quiet):
                     write_report(results, folder)
-        for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
-            say(f"warning: {text}")
+        if quiet or as_json:  # print_run prints them too
+            for text in warning_texts(unsilenced(result_warnings(results), settings.silence)):
+                say(f"warning: {text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished fits are in {folder}: run the same command again to go on")

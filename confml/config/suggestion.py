@@ -28,6 +28,7 @@ MOST_SMALLEST = 0.05  # this level is proposed even if a rare class has too few 
 RARE = 0.2  # share of the rows below which a class needs a promise of its own
 K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
 FOLDS, TEST_SIZE = 10, 0.3
+FIGURES = ("accuracy-rejection", "coverage-by-level", "efficiency")
 MOST_COUNTS = 12  # classes whose numbers of rows the first comment has
 
 
@@ -132,7 +133,7 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     if data.nominal.any() or "unscaled-features" in [finding.code for finding in findings]:
         config["steps"] = ["standardise"]
         reasons["steps"] = "distances and margins need features of one scale"
-    config |= _experiment(data, reasons) | {"seed": 1}
+    config |= _experiment(data, reasons) | {"seed": 1, "figures": list(FIGURES)}
     return Suggestion(data, config, reasons, questions, findings)
 
 
