@@ -64,7 +64,7 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@$(VENV)/bin/python -m hatchling build -d $(RELEASE)/dist
 	@$(PYTHON) -m venv $(RELEASE)/venv
-	@$(RELEASE)/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo $(RELEASE)/dist/*.whl)[liblinear]" pytest hypothesis
+	@$(RELEASE)/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo $(RELEASE)/dist/*.whl)[liblinear,files]" pytest hypothesis
 	@tar -xzf $(RELEASE)/dist/*.tar.gz -C $(RELEASE) && mv $(RELEASE)/confml-* $(RELEASE)/source && rm -r $(RELEASE)/source/confml
 	@cd $(RELEASE)/source && PATH="$(abspath $(RELEASE))/venv/bin:$$PATH" && confml --version && confml doctor \
 	  && confml run quickstart --quiet && confml compare results/quickstart --quiet \
