@@ -24,7 +24,7 @@ class Bins(NamedTuple):
         order = np.argsort(values)
         placed = values[order]
         first = bin_starts(placed, bins)
-        counts = np.diff(np.append(first, len(values)))
+        counts = np.concatenate([first[1:], [len(values)]]) - first
         means = np.add.reduceat(placed, first) / counts
         return cls(counts, means, np.add.reduceat(outcomes[order].astype(np.int64), first) / counts)
 

@@ -62,8 +62,8 @@ class Case:
 
     @cached_property
     def predicted_columns(self) -> np.ndarray:
-        """(n,) column of each predicted label."""
-        return self.prediction.predicted_columns
+        """(n,) column of each predicted label; -1 if it is not one of the classes."""
+        return columns_of(self.prediction.labels, self.prediction.classes)
 
     @cached_property
     def certainty(self) -> np.ndarray:
@@ -123,14 +123,12 @@ class Case:
     @cached_property
     def confusion(self) -> Confusion:
         """Confusion matrix of true and predicted labels."""
-        classes, columns = self.prediction.classes, self.predicted_columns
-        inside = np.minimum(columns, len(classes) - 1)
-        if not self.known.all() or not (classes[inside] == self.prediction.labels).all():
+        if min(self.true_columns.min(initial=0), self.predicted_columns.min(initial=0)) < 0:
             return Confusion.of(self.truth, self.prediction.labels)
-        k = len(classes)  # integers are sorted faster than texts
-        counts = np.bincount(self.true_columns * k + columns, minlength=k * k).reshape(k, k)
-        used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
-        return Confusion(classes[used], counts[np.ix_(used, used)])
+        k = len(self.prediction.classes)  # integers are counted faster than texts
+        counts = np.bincount(self.true_columns * k + self.predicted_columns, minlength=k * k).reshape(k, k)
+        used = counts.any(axis=0) | counts.any(axis=1)
+        return Confusion(self.prediction.classes[used], counts[used][:, used])
 
     # ---- p-values, as `confml.measures.p_values` defines them
 

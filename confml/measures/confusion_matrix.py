@@ -1,6 +1,7 @@
 """`Confusion`: counts of true and predicted labels."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,12 +28,12 @@ class Confusion:
         pairs = codes[: len(truth)] * k + codes[len(truth) :]
         return cls(labels, np.bincount(pairs, minlength=k * k).reshape(k, k))
 
-    @property
+    @cached_property
     def rows(self) -> np.ndarray:
         """(k,) number of rows of each class."""
         return self.counts.sum(axis=1)
 
-    @property
+    @cached_property
     def predicted(self) -> np.ndarray:
         """(k,) number of rows predicted as each class."""
         return self.counts.sum(axis=0)

@@ -102,14 +102,14 @@ def _ranks_at_most(level: float, counted: int) -> int:
     return ranks
 
 
-def calibration_groups(case: Case) -> np.ndarray:
-    """Return (n,) codes, equal for test examples whose p-values are counted among the same examples.
-
-    These are the examples of one group of ``by`` and, where p-values are label-conditional, of one class.
-    """
+def _groups(case: Case, by_class: bool) -> np.ndarray:
+    """Return (n,) codes, equal for the test examples of one group of ``by``, and with ``by_class`` of one
+    class."""
     groups = case.prediction.extra.get("group", np.zeros((len(case.truth), 1), dtype=np.int64))[:, 0]
-    labels = case.labels[1] if case.is_label_conditional else np.zeros(len(case.truth), dtype=np.int64)
-    return np.unique(np.column_stack([groups, labels]), axis=0, return_inverse=True)[1].reshape(-1)
+    if not by_class:
+        return groups
+    labels, codes = case.labels
+    return (groups - groups.min(initial=0)) * len(labels) + codes
 
 
 def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
@@ -122,7 +122,7 @@ def calibration_parts(case: Case) -> tuple[tuple[int, int | None], ...]:
         return ()
     if counted is None:
         return ((int(case.known.sum()), None),)
-    groups, counted = calibration_groups(case)[case.known], counted[case.known]
+    groups, counted = _groups(case, case.is_label_conditional)[case.known], counted[case.known]
     return tuple(
         (int(np.count_nonzero(groups == code)), int(counted[groups == code].min()))
         for code in np.unique(groups).tolist()
@@ -134,10 +134,7 @@ def class_parts(case: Case) -> dict[Any, tuple[tuple[int, int | None], ...]]:
 
     The rows of a class that is as hard as the others have the errors of exchangeable rows.
     """
-    labels, codes = case.labels
-    counted = case.counted
-    groups = case.prediction.extra.get("group", np.zeros((len(codes), 1), dtype=np.int64))[:, 0]
-    pairs = (groups - groups.min(initial=0)) * len(labels) + codes
+    labels, counted, pairs = case.labels[0], case.counted, _groups(case, True)
     parts: dict[Any, list[tuple[int, int | None]]] = {}
     for pair in np.unique(pairs[case.known]).tolist():
         rows = case.known & (pairs == pair)

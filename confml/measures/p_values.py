@@ -23,8 +23,8 @@ def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
         return extra["tau"]
     if not has_counts(prediction):
         return None
-    contents = np.ascontiguousarray(np.stack([extra["n_greater"], extra["n_equal"]]), dtype=np.int64)
-    seed = hashlib.sha256(contents.tobytes()).hexdigest()
+    counts = (np.asarray(extra[name], dtype=np.int64) for name in ("n_greater", "n_equal"))
+    seed = hashlib.sha256(b"".join(values.tobytes() for values in counts)).hexdigest()
     return stable_generator("smoothing", seed).random(len(prediction))
 
 

@@ -22,9 +22,8 @@ def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
 
 def rand_index(confusion: Confusion) -> float:
     """Return the adjusted Rand index of a confusion matrix; NaN without rows."""
-    counts = confusion.counts.astype(np.int64)
-    sums = (counts**2).sum(), (counts.sum(axis=0) ** 2).sum(), (counts.sum(axis=1) ** 2).sum()
-    return _rand_index(int(counts.sum()), *map(int, sums))
+    counts = (confusion.counts, confusion.predicted, confusion.rows)
+    return _rand_index(int(confusion.rows.sum()), *(int((part * part).sum()) for part in counts))
 
 
 def _rand_index(n: int, together: int, by_column: int, by_row: int) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +201,23 @@ class Prediction:
         if self.kind == "p-value":
             return self.scores > level
         # A sum of shares that should be 1 - level falls short by rounding; 1e-12 is far below any real share.
-        return of_sums_before(self.scores, lambda before: before < 1 - level - 1e-12, True)
+        return self.sums_before < 1 - level - 1e-12
+
+    @cached_property
+    def sums_before(self) -> np.ndarray:
+        """(n, c) sum of all larger scores of the row; -inf for the largest one.
+
+        Of equal scores the earlier column is larger. Some rows are computed at a time, in less memory.
+        """
+        sums = np.empty_like(self.scores)
+        for start in range(0, len(sums), _SORTED_ROWS):
+            some = self.scores[start : start + _SORTED_ROWS]
+            order = np.argsort(-some, axis=1, kind="stable")
+            ranked = np.take_along_axis(some, order, axis=1)
+            before = np.cumsum(ranked, axis=1) - ranked
+            before[:, 0] = -np.inf
+            np.put_along_axis(sums[start : start + _SORTED_ROWS], order, before, axis=1)
+        return sums
 
     def label_sets(self, level: float) -> list[tuple]:
         """Return the prediction regions at a significance level as tuples of labels.
@@ -326,24 +343,6 @@ class Prediction:
         )
 
 
-def of_sums_before(scores: np.ndarray, of_sums: Callable[[np.ndarray], np.ndarray], first: Any) -> np.ndarray:
-    """Return (n, c) what ``of_sums`` returns for the sum of all larger scores of a row; ``first`` for the
-    largest one.
-
-    Of equal scores the earlier column is larger. Some rows are computed at a time, in less memory.
-    """
-    blocks = []
-    for start in range(0, max(len(scores), 1), _SORTED_ROWS):
-        some = scores[start : start + _SORTED_ROWS]
-        order = np.argsort(-some, axis=1, kind="stable")
-        ranked = np.take_along_axis(some, order, axis=1)
-        values = of_sums(np.cumsum(ranked, axis=1) - ranked)
-        values[:, 0] = first
-        blocks.append(np.empty_like(values))
-        np.put_along_axis(blocks[-1], order, values, axis=1)
-    return np.concatenate(blocks)
-
-
 def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold: float) -> np.ndarray:
     """Return `Prediction.accepted` from the confidence and certainty (n,) of predictions of a kind."""
     if kind == "envelope":
@@ -352,7 +351,7 @@ def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold
         from scipy.special import ndtri
 
         return certainty > ndtri(threshold)
-    return np.round(confidence, DECIMALS) >= without_rounding_error(threshold)
+    return confidence.round(DECIMALS) >= without_rounding_error(threshold)
 
 
 def per_class_extra(prediction: Prediction) -> list[str]:

@@ -50,8 +50,12 @@ class RejectionCurve:
         """Return the area under the generalised risk-coverage curve (errors accepted / n), 0 to 1/2."""
         if not self.n:
             return float("nan")
-        means = 0.5 * (self.errors[1:] + self.errors[:-1])
-        return float(np.sum(means * np.diff(self.accepted))) / self.n**2
+        return float((self._mean_errors * (self.accepted[1:] - self.accepted[:-1])).sum()) / self.n**2
+
+    @property
+    def _mean_errors(self) -> np.ndarray:
+        """(g,) errors among the predictions up to the middle of each group."""
+        return 0.5 * (self.errors[1:] + self.errors[:-1])
 
     def aurc(self) -> float:
         """Return the area under the risk-coverage curve, the mean risk over all coverages."""
@@ -65,10 +69,10 @@ class RejectionCurve:
 
         NaN if all predictions are correct, or all wrong.
         """
-        wrong = np.diff(self.errors)
-        correct = np.diff(self.accepted) - wrong
-        pairs = correct.sum() * wrong.sum()
-        less_confident = self.errors[-1] - 0.5 * (self.errors[1:] + self.errors[:-1])
+        wrong = self.errors[1:] - self.errors[:-1]
+        correct = self.accepted[1:] - self.accepted[:-1] - wrong
+        pairs = (self.n - self.errors[-1]) * self.errors[-1]
+        less_confident = self.errors[-1] - self._mean_errors
         return float((correct * less_confident).sum() / pairs) if pairs else float("nan")
 
     # ---- points
@@ -102,12 +106,13 @@ def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf
         )
     if np.isnan(confidence).any():
         raise ValueError(f"{np.isnan(confidence).sum()} confidences are NaN and cannot be sorted")
-    values, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
-    wrong = np.bincount(group, weights=~correct.astype(bool), minlength=len(values))
+    order = np.argsort(confidence)[::-1]
+    values, wrong = confidence[order], ~correct.astype(bool)[order]
+    ends = np.flatnonzero(np.concatenate([values[1:] != values[:-1], [True]])[: len(values)])  # of groups
     return RejectionCurve(
-        confidences=values[::-1],
-        accepted=np.concatenate([[0], np.cumsum(sizes[::-1])]).astype(np.int64),
-        errors=np.concatenate([[0.0], np.cumsum(wrong[::-1])]),
+        confidences=values[ends],
+        accepted=np.concatenate([[0], ends + 1]),
+        errors=np.concatenate([[0.0], np.cumsum(wrong)[ends]]),
         always_accepted=int(np.count_nonzero(confidence >= always_accepted_from)),
     )
 

@@ -44,8 +44,10 @@ def place_of(name: str) -> str:
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield the lines of rows of numbers, texts and None as CSV, without line breaks."""
     yield ",".join(map(field, header))
-    for row in rows:
-        yield ",".join([quoted(value) if type(value) is str else field(value) for value in row])
+    rest = iter(rows)
+    while part := list(islice(rest, _PART)):
+        columns = map(fields, zip(*part, strict=True))
+        yield from map(",".join, zip(*columns, strict=True))
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
@@ -75,7 +77,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_atomically(path, durable=False) as file:
         rest = iter(lines)
-        while part := list(islice(rest, 10_000)):
+        while part := list(islice(rest, _PART)):
             file.write(("\n".join(part) + "\n").encode("utf-8"))
     return path
 
@@ -98,9 +100,11 @@ def field(value: Any) -> str:
 
 
 def fields(values: Sequence[Any]) -> list[str]:
-    """Return the fields of values of one type, few of which are different."""
-    texts = {value: field(value) for value in set(values)}
-    return [texts[value] for value in values]
+    """Return the fields of the values of a column."""
+    types = set(map(type, values))
+    if types == {float}:
+        return [repr(value) if value == value else "" for value in values]
+    return list(map(quoted if types == {str} else field, values))
 
 
 def numbers(values: np.ndarray) -> list[str]:
@@ -115,7 +119,7 @@ def number_columns(values: np.ndarray) -> list[list[str]]:
     if values.size >= _MANY:  # as bits, because 0 and -0 are different
         bits, inverse = np.unique(different.view(np.int64), return_inverse=True)
         different = bits.view(float)
-    texts = ["" if value != value else repr(value) for value in different.tolist()]
+    texts = fields(different.tolist())
     return np.array(texts, dtype=object)[inverse.reshape(values.shape)].tolist()
 
 
@@ -136,6 +140,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
+_PART = 10_000  # rows that are written at a time
 _MANY = 256  # numbers from which equal ones are looked for
 _SPECIAL = re.compile('[,"\r\n]')
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")

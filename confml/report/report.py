@@ -55,9 +55,10 @@ class Report:
     def dicts(self, path: str, **equal: Any) -> list[Mapping[str, Any]]:
         """Return the rows of a table as mappings, those whose columns have the values ``equal``."""
         name = Path(path).name
-        columns = self.columns.get(name, ())
-        rows = (dict(zip(columns, row, strict=True)) for row in self.rows.get(name, ()))
-        return [row for row in rows if all(row[name] == value for name, value in equal.items())]
+        columns, rows = list(self.columns.get(name, equal)), self.rows.get(name, ())
+        for column, value in equal.items():
+            rows = [row for row in rows if row[columns.index(column)] == value]
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def write(self, path: str, text: str) -> None:
         """Write a text file, such as JSON, Markdown or LaTeX."""

@@ -1,13 +1,13 @@
 """`Store`: records of results in the folder of a run, each complete or absent.
 
 Records are stored in batches: what a process finished within about a second. A batch has two files in
-``.run/batches``: ``<batch>.npz`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
-line has the SHA-256 of the arrays and whose other lines are the records, each with its kind, its key, and
-name, type and shape of each of its arrays. The arrays of a record are one member of the file, called by its
-kind and key: their bytes one after the other, each from a multiple of 8 on, because NumPy needs .1 ms for
-each member. Each line begins with its own SHA-256. Both files are written under a temporary name and renamed,
-the arrays first, so a record exists if its line does. A record that differs from its checksum, or whose
-arrays differ from theirs, is absent. The batches of a small run become one when it ends.
+``.run/batches``: ``<batch>.bin`` with the arrays of all its records, and ``<batch>.jsonl``, whose first
+line has the SHA-256 of the arrays, and kind, key and number of bytes of the arrays of each record. Its other
+lines are the records, each with its kind, its key, and name, type and shape of each of its arrays. The arrays
+of a record are one zlib stream: their bytes one after the other, each from a multiple of 8 on. Each line
+begins with its own SHA-256. Both files are written under a temporary name and renamed, the arrays first, so a
+record exists if its line does. A record that differs from its checksum, or whose arrays differ from theirs,
+is absent. The batches of a small run become one when it ends.
 
 Several processes and machines may write into one folder at once: each batch has a name of its own, and two
 records of one key have the same content but for the times in it. The store does not depend on the content of
@@ -15,11 +15,12 @@ records.
 """
 
 import hashlib
-import io
 import os
 import secrets
 import time
+import zlib
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,19 +32,20 @@ from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 
 FOLDER = f"{RUN}/batches"
-VERSION = 4  # of the format of batches; batches of another version are ignored
+VERSION = 5  # of the format of batches; batches of another version are ignored
 SECONDS = 1.0  # between the first record of a batch and its end
 ALIGNED = 8
+COMPRESSION = 1  # the fastest
 MOST_MERGED = 5_000_000  # bytes of batches that become one
-MOST_OPEN = 64  # batches: the splits of a variant are in several, and are read after one another
 
 
 class Record(NamedTuple):
-    """The place of a record: its batch, the first byte of its line, and its member among the arrays."""
+    """A record: its batch, its line, and the first byte and the size of its arrays in their file."""
 
     batch: str
+    line: bytes
     start: int
-    member: str
+    size: int
 
 
 class Store:
@@ -57,9 +59,8 @@ class Store:
         self._records: dict[str, dict[str, Record]] = {}
         self._arrays: dict[str, str | None] = {}  # SHA-256 of the arrays of each batch that was read
         self._intact: dict[str, bool] = {}
-        self._pending: list[tuple[str, str, np.ndarray | None]] = []  # member, line and bytes of each record
+        self._pending: list[tuple[str, str, bytes, bytes]] = []  # kind, key, line, arrays of each record
         self._began = 0.0
-        self._open: dict[str, Any] = {}  # files of arrays, the one that was read last at the end
 
     def make(self) -> None:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
@@ -90,7 +91,8 @@ class Store:
         line = _line({"kind": kind, "key": key, "arrays": forms, "document": document})
         if not self._pending:
             self._began = time.monotonic()
-        self._pending.append((_member(kind, key), line, _as_bytes(named) if named else None))
+        packed = zlib.compress(_as_bytes(named), COMPRESSION) if named else b""
+        self._pending.append((kind, key, line, packed))
         if time.monotonic() - self._began >= SECONDS:
             self.sync()
 
@@ -99,20 +101,19 @@ class Store:
         records, self._pending = self._pending, []
         if not records:
             return
-        members = {member: values for member, _, values in records if values is not None}
-        buffer, digest = io.BytesIO(), None
-        if members:
-            np.savez_compressed(buffer, allow_pickle=False, **members)
-            digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        lines = [_line({"version": VERSION, "arrays": digest}), *(line for _, line, _ in records)]
+        arrays = b"".join(packed for *_, packed in records)
+        digest = hashlib.sha256(arrays).hexdigest() if arrays else None
+        sizes = [(kind, key, len(packed)) for kind, key, _, packed in records]
+        head = _line({"version": VERSION, "arrays": digest, "sizes": sizes})
         name = f"{time.time_ns():020d}-{secrets.token_hex(6)}"  # in the order of time
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
             for folder in (RUN, FOLDER):
                 (self.folder / folder).mkdir(exist_ok=True)
-            if members:
-                write_atomically(self._file(name, "npz"), buffer.getvalue())
-            write_atomically(self._file(name, "jsonl"), "\n".join([*lines, ""]).encode())
+            if arrays:
+                write_atomically(self._file(name, "bin"), arrays)
+            lines = [head, *(line for _, _, line, _ in records), b""]
+            write_atomically(self._file(name, "jsonl"), b"\n".join(lines))
 
     def merge(self) -> None:
         """Store the records of several batches as one batch, unless they are large.
@@ -120,22 +121,20 @@ class Store:
         The batches are removed when the new one is on disk.
         """
         self.refresh()
-        places = [record for records in self._records.values() for record in records.values()]
-        batches = {record.batch for record in places if self._is_intact(record.batch)}
+        records = [
+            (kind, key, self._records[kind][key]) for kind in self._records for key in self._records[kind]
+        ]
+        batches = {record.batch for *_, record in records if self._is_intact(record.batch)}
         with guarded(self.folder):
-            paths = (self._file(batch, ending) for batch in batches for ending in ("jsonl", "npz"))
+            paths = (self._file(batch, ending) for batch in batches for ending in ("jsonl", "bin"))
             files = [path for path in paths if path.is_file()]
             if len(batches) < 2 or sum(path.stat().st_size for path in files) > MOST_MERGED:
                 return
-            for record in places:
+            for kind, key, record in records:
                 if record.batch in batches:
-                    arrays = self._open_arrays(record.batch)
-                    values = arrays[record.member] if record.member in arrays else None
-                    self._pending.append((record.member, self._line_of(record).decode(), values))
+                    self._pending.append((kind, key, record.line, self._packed_arrays(record)))
             self.sync()
-            while self._open:
-                self._open.popitem()[1].close()
-            for path in sorted(files, key=lambda path: path.suffix):  # a batch without lines does not exist
+            for path in sorted(files, key=lambda path: path.suffix, reverse=True):  # no lines, no batch
                 path.unlink()
         self.refresh()
 
@@ -174,14 +173,15 @@ class Store:
             self._arrays[batch] = None
             return
         self._arrays[batch] = head["arrays"]
-        start = len(first) + 1
+        ends = accumulate(size for *_, size in head["sizes"])
+        places = {
+            (kind, key): (end - size, size)
+            for (kind, key, size), end in zip(head["sizes"], ends, strict=True)
+        }
         for line in lines:
             record = _parsed(line)
-            if record is not None:
-                records = self._records.setdefault(record["kind"], {})
-                member = _member(record["kind"], record["key"])
-                records[record["key"]] = Record(batch, start, member)
-            start += len(line) + 1
+            if record is not None and (name := (record["kind"], record["key"])) in places:
+                self._records.setdefault(name[0], {})[name[1]] = Record(batch, line, *places[name])
 
     @property
     def batches(self) -> int:
@@ -213,13 +213,11 @@ class Store:
         record = self._find(kind, key)
         if record is None:
             return None
-        line = _parsed(self._line_of(record))
-        if line is None or (line["kind"], line["key"]) != (kind, key):
-            return None
         if not self._is_intact(record.batch):
             self._file(record.batch, "jsonl").stat()  # raises FileNotFoundError if it was merged meanwhile
             return None
-        return line["document"], self._arrays_of(record, line["arrays"])
+        content = from_json(record.line.partition(b" ")[2])
+        return content["document"], self._arrays_of(record, content["arrays"])
 
     def _find(self, kind: str, key: str) -> Record | None:
         """Return the place of a record; the folder is read again if it is not known."""
@@ -227,30 +225,20 @@ class Store:
             self.refresh()
         return self._records.get(kind, {}).get(key)
 
-    def _line_of(self, record: Record) -> bytes:
-        """Return the line of a record in its batch, without its end."""
-        with open(self._file(record.batch, "jsonl"), "rb") as file:
+    def _packed_arrays(self, record: Record) -> bytes:
+        """Return the bytes of the arrays of a record as they are stored."""
+        if not record.size:
+            return b""
+        with open(self._file(record.batch, "bin"), "rb") as file:
             file.seek(record.start)
-            return file.readline().rstrip(b"\n")
-
-    def _open_arrays(self, batch: str) -> Any:
-        """Return the file of arrays of a batch, which stays open; an empty mapping if it has none."""
-        if self._arrays[batch] is None:
-            return {}
-        file = self._open.pop(batch, None)
-        if file is None:
-            if len(self._open) >= MOST_OPEN:
-                self._open.pop(next(iter(self._open))).close()
-            file = np.load(self._file(batch, "npz"), allow_pickle=False)
-        self._open[batch] = file
-        return file
+            return file.read(record.size)
 
     def _arrays_of(self, record: Record, forms: Mapping[str, tuple[str, list[int]]]) -> dict[str, np.ndarray]:
         if not forms:
             return {}
-        member, start, arrays = self._open_arrays(record.batch)[record.member], 0, {}
+        content, start, arrays = zlib.decompress(self._packed_arrays(record)), 0, {}
         for name, (dtype, shape) in forms.items():
-            array = np.ndarray(shape, dtype, member, start)
+            array = np.ndarray(shape, dtype, content, start)
             start += array.nbytes + -array.nbytes % ALIGNED
             arrays[name] = array
         return arrays
@@ -259,28 +247,23 @@ class Store:
         """Return whether the arrays of a batch are those that were written; they are read once."""
         if not self._intact.get(batch):  # a batch that was merged meanwhile is not damaged
             digest = self._arrays[batch]
-            self._intact[batch] = digest is None or _sha256(self._file(batch, "npz")) == digest
+            self._intact[batch] = digest is None or _sha256(self._file(batch, "bin")) == digest
         return self._intact[batch]
 
     def _file(self, batch: str, ending: str) -> Path:
         return self.folder / FOLDER / f"{batch}.{ending}"
 
 
-def _member(kind: str, key: str) -> str:
-    """Return the name of the arrays of a record in the file of its batch."""
-    return f"{kind}-{key}"
-
-
-def _as_bytes(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the bytes (b,) of arrays one after the other, each from a multiple of `ALIGNED` on."""
+def _as_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return the bytes of arrays one after the other, each from a multiple of `ALIGNED` on."""
     parts = [values.tobytes() for values in arrays.values()]
-    return np.frombuffer(b"".join(part + bytes(-len(part) % ALIGNED) for part in parts), dtype=np.uint8)
+    return b"".join(part + bytes(-len(part) % ALIGNED) for part in parts)
 
 
-def _line(record: Mapping[str, Any]) -> str:
+def _line(record: Mapping[str, Any]) -> bytes:
     """Return the line of a record: its SHA-256, a blank, and JSON."""
-    text = to_json(record)
-    return f"{hashlib.sha256(text.encode()).hexdigest()} {text}"
+    text = to_json(record).encode()
+    return hashlib.sha256(text).hexdigest().encode() + b" " + text
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

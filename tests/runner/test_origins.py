@@ -104,6 +104,6 @@ def test_a_damaged_record_counts_as_absent(tmp_path, content):
     RowOrigins(np.arange(20), None, (), data.test_rows).write(store, "0" * 32)
     store.sync()
     assert RowOrigins.read(Store(tmp_path), "0" * 32).lines.tolist() == list(range(20))
-    (arrays,) = tmp_path.glob(".run/batches/*.npz")
+    (arrays,) = tmp_path.glob(".run/batches/*.bin")
     arrays.write_bytes(content)
     assert RowOrigins.read(Store(tmp_path), "0" * 32) is None and RowOrigins.read(store, "1" * 32) is None

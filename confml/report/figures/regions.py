@@ -13,7 +13,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
-from confml.measures.prediction import Prediction, of_sums_before
+from confml.measures.prediction import Prediction
 from confml.plugins.parameters import Flag, Integer, Number
 from confml.report.figures.figure import DatasetResults, Figure, of_views
 from confml.report.figures.style import PAGE, Panels, add_legend, log_ticks, new_figure
@@ -36,9 +36,7 @@ def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
     if prediction.kind == "p-value":
         return np.where(np.isnan(scores), 0, np.searchsorted(levels, scores, side="left"))
     limits, m = (1 - levels - 1e-12)[::-1], len(levels)
-    return of_sums_before(
-        scores, lambda before: (m - np.searchsorted(limits, before, side="right")).astype(np.int32), m
-    )
+    return m - np.searchsorted(limits, prediction.sums_before, side="right")
 
 
 class RegionErrors(NamedTuple):

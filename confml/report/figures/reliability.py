@@ -12,6 +12,7 @@ from confml.report.numbers.outcomes import probability_events
 
 PANELS = 12
 DRAWS = 1000  # random outcomes of the band
+AT_ONCE = 100_000  # values of draws that are fitted by one call
 
 
 class Diagram(NamedTuple):
@@ -25,11 +26,14 @@ class Diagram(NamedTuple):
     def of(cls, event: Event, draws: int = DRAWS, seed: int = 0) -> "Diagram":
         """Return fit and band; the band has the 5 % and 95 % quantiles at each probability by itself."""
         fit = IsotonicFit.of(*event)
-        rng = np.random.default_rng(seed)
-        fits = np.empty((draws, len(fit.values)))
-        for draw in range(draws):
-            happened = rng.binomial(fit.counts, np.clip(fit.values, 0.0, 1.0))
-            fits[draw] = isotonic(happened / fit.counts, fit.counts)
+        rng, p, k = np.random.default_rng(seed), np.clip(fit.values, 0.0, 1.0), len(fit.values)
+        parts = []
+        for part in np.array_split(np.arange(draws), -(-draws * k // AT_ONCE)):
+            happened = rng.binomial(fit.counts, p, (len(part), k))
+            above = 2.0 * np.arange(len(part))[:, None]  # no draw is pooled with the one before
+            pooled = isotonic((happened / fit.counts + above).ravel(), np.tile(fit.counts, len(part)))
+            parts.append(pooled.reshape(len(part), k) - above)
+        fits = np.concatenate(parts)
         return cls(fit, *np.quantile(fits, [0.05, 0.95], axis=0))
 
 

@@ -32,7 +32,7 @@ class Store:
 
     def feed(self, data: bytes, folder: Path) -> None:
         run = stored_run.copy_to(folder)
-        ending = "npz" if data.startswith(b"PK") else "jsonl"
+        ending = "bin" if data.startswith(b"x") else "jsonl"  # a zlib stream begins with x
         for path in sorted((run / ".run/batches").glob(f"*.{ending}")):
             path.write_bytes(data)
         for command in ("status", "report"):
