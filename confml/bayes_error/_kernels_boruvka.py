@@ -3,7 +3,7 @@
 In the total order of edges no two are equal, so the first edge out of a part is an edge of the one minimal
 spanning tree, whichever parts are looked at and when. That freedom is used: an edge costs nothing where lists
 of nearest neighbours show that it is the first; searches are made only when such edges have become few, and
-then only for the cheaper half of the parts: a large part waits until the others have joined it.
+then only for the cheaper parts: a large part waits until the others have joined it.
 
 Edges at one row are ordered by (squared distance, number of the other row): that is the total order, as the
 key of (u, v) grows with the number of v. Kernels take the arrays out of named tuples first: numba counts
@@ -142,7 +142,7 @@ def boruvka(graph, list_d2, list_ends, layers):
     # The edges of earlier trees at each position, as chains. The last tree is not looked up.
     head, degree = np.full(n, -1), np.zeros(n, np.int64)
     following, other = np.empty(2 * (layers - 1) * n, np.int64), np.empty(2 * (layers - 1) * n, np.int32)
-    edges = 0
+    edges = np.int64(0)  # numba compiles a kernel once more for a literal number
     for t in range(layers):
         begun = edges
         used = head, following, other, degree
@@ -203,18 +203,21 @@ def _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges):
                         list_index[i] += 1
             if to[i] >= 0:
                 _offer(i, to[i], to_d2[i], to_key[i], part, best_u, best_v, best_d2, best_key)
-        sure, ends = 0, 0
+        sure, ends, costly, total = 0, 0, 0, 0
         for i in range(n):
             c = part[i]
             cost[c] += before(low_d2[i], low_key[i], best_d2[c], best_key[c])
         for c in range(parts):
             sure += cost[c] == 0 and best_d2[c] < FAR
             ends += cost[c] == 0 and best_d2[c] == FAR
+            costly += cost[c] > 0
+            total += cost[c]
         if ends == parts:
             break
         if FREE * sure < parts:
             firsts, bests = (to, to_d2, to_key, low_d2, low_key), (best_u, best_v, best_d2, best_key)
-            _search(graph, used, part, part_of_node, _cheaper_half(cost, parts), cost, firsts, bests)
+            affordable = total // max(costly, 1)  # the mean: always enough for one part
+            _search(graph, used, part, part_of_node, affordable, cost, firsts, bests)
         for c in range(parts):
             root[c] = c
         for c in range(parts):
@@ -234,13 +237,6 @@ def _offer(i, j, d2, key, part, best_u, best_v, best_d2, best_key):
     for c in (part[i], part[j]):
         if before(d2, key, best_d2[c], best_key[c]):
             best_d2[c], best_key[c], best_u[c], best_v[c] = d2, key, i, j
-
-
-@kernel
-def _cheaper_half(cost, parts):
-    """Return the cost up to which parts are searched now: of those that cost anything, at least half."""
-    costs = np.sort(cost[:parts][cost[:parts] > 0])
-    return max(costs[(len(costs) - 1) // 2], costs.sum() // len(costs))
 
 
 @kernel

@@ -90,7 +90,7 @@ def count_crossings(
         u, v = edges.local(a, b)
         layer, apart = layered_kruskal(rows, trees, u, v, edges.d2)
         crosses = (u < counts[pair[0]]) & (v >= counts[pair[0]])
-        side = np.arange(rows) >= counts[pair[0]]
+        side = np.repeat([0, 1], counts[list(pair)])
         least, most = tie_bands(rows, trees, 0, layer, u, v, edges.d2, side[u], side[v])
         sizes = np.bincount(layer + 1, minlength=trees + 1)[1:]
         crossings = np.bincount(layer[crosses] + 1, minlength=trees + 1)[1:]

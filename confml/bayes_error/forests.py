@@ -101,7 +101,7 @@ def _from_products(points: Points, a: slice, b: slice, layers: int) -> tuple[np.
     products = Z[a] @ Z[b].T
     if a == b:
         np.fill_diagonal(products, -np.inf)
-    rows = np.r_[a] if a == b else np.r_[a, b]
+    rows = (np.r_[a] if a == b else np.r_[a, b]).astype(np.int32)
     transposed = products if a == b else np.ascontiguousarray(products.T)
     u, v, d2, key = prim(
         points.X[rows], points.rank[rows], len(products), products, transposed, low[rows], layers
@@ -112,7 +112,7 @@ def _from_products(points: Points, a: slice, b: slice, layers: int) -> tuple[np.
 def _searched(points: Points, a: slice, b: slice, layers: int) -> tuple[np.ndarray, ...]:
     """Return the edges of `forest` by Boruvka's algorithm and searches in a k-d tree, in any order."""
     sides = [part.start + tree_order(points.X[part]) for part in ((a,) if a == b else (a, b))]
-    rows = np.concatenate(sides)
+    rows = np.concatenate(sides).astype(np.int32)
     number = np.arange(len(rows), dtype=np.int32)
     kind = number if a == b else (number >= len(sides[0])).astype(np.int32)
     leaves = [leaves_in_order(len(side)) for side in sides]

@@ -103,7 +103,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         return self.step_.transform(X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Return the names of the transformed features; new ones are called after the step.
+        """Return the names of the transformed features: those of a transformer, or after the step.
 
         Parameters
         ----------
@@ -118,6 +118,9 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = getattr(self, "feature_names_in_", input_features)
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else given
+        transformer = getattr(self.step_, "fitted_", None)
+        if hasattr(transformer, "get_feature_names_out"):
+            return transformer.get_feature_names_out(names)
         kept = self.step_.kept_columns_
         if kept is None and self.n_features_out_ != self.n_features_in_:
             names = [f"{self.step}-{j}" for j in range(self.n_features_out_)]

@@ -219,8 +219,8 @@ def test_names_of_features(frame):
     X, y = frame
     kept = StepTransformer(SELECT, {"k": 1}).set_output(transform="pandas")
     assert list(kept.fit_transform(X, y).columns) == ["size"]
-    made = StepTransformer(PCA_NAME, {"n_components": 1}).set_output(transform="pandas")
-    assert list(made.fit_transform(X).columns) == [f"{PCA_NAME}-0"]
+    made = StepTransformer(PCA_NAME, {"n_components": 2}).set_output(transform="pandas")
+    assert list(made.fit_transform(X).columns) == ["pca0", "pca1"]  # components are no features
     assert list(StepTransformer().fit(X.to_numpy()).get_feature_names_out()) == ["x0", "x1"]
 
 
