@@ -129,27 +129,30 @@ class MinkowskiRows(ScannedRows):
     def distances(self, row: np.ndarray) -> np.ndarray:
         """Return the distances (m,) of a prepared row (d,)."""
         nominal, numeric = np.split(self.X.T, [self.count])
-        total = (nominal != row[: self.count, None]).sum(axis=0).astype(np.float64)
+        codes, values = np.split(row, [self.count])
+        differing = (nominal != codes[:, None]).sum(axis=0).astype(np.float64)
         if not len(numeric):
-            return total
-        differences = np.abs(numeric - row[self.count :, None])
-        largest = np.maximum(differences.max(axis=0), total > 0)
-        if self.power == math.inf:
-            return largest
-        differing = total.copy()
+            return differing
+        total = np.minimum(differing, 1.0) if self.power == math.inf else differing.copy()
         with np.errstate(over="ignore", under="ignore"):
-            for column in differences:
-                total += column**self.power
-            if self.power in (1.0, 2.0):  # a safe scale has room for squares
-                return total if self.power == 1.0 else np.sqrt(total)
+            for column, value in zip(numeric, values, strict=True):
+                difference = np.abs(column - value)
+                if self.power == math.inf:
+                    np.maximum(total, difference, out=total)
+                else:
+                    total += difference**self.power
+            if self.power in (1.0, 2.0, math.inf):  # a safe scale has room for squares
+                return np.sqrt(total) if self.power == 2.0 else total
             distances = total ** (1.0 / self.power)
-            lost = ~((total > _SMALLEST_SUM) & (total < np.inf)) & (largest > 0)
-            if lost.any():  # the same with all terms divided by the largest one
-                units = np.where(differing[lost] > 0, 1.0 / largest[lost], 0.0)
-                total = differing[lost] * units**self.power
-                for column in differences[:, lost] / largest[lost]:
+            lost = np.flatnonzero(~((total > _SMALLEST_SUM) & (total < np.inf)))
+            differences = np.abs(numeric[:, lost] - values[:, None])
+            largest = np.maximum(differences.max(axis=0), differing[lost] > 0)
+            if largest.any():  # the same with all terms divided by the largest one
+                unit = np.where(largest > 0, largest, 1.0)
+                total = differing[lost] * np.where(differing[lost] > 0, 1.0 / unit, 0.0) ** self.power
+                for column in differences / unit:
                     total += column**self.power
-                distances[lost] = largest[lost] * total ** (1.0 / self.power)
+                distances[lost] = largest * total ** (1.0 / self.power)
             return distances
 
 
