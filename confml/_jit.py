@@ -117,7 +117,7 @@ def kernel(function: Any = None, *, inline: Literal["never", "always"] = "never"
     config.SLP_VECTORIZE = 1
     _lock_compilation()
     # A wrapper for calls from C, which numba makes by default, is a tenth of the time of compilation.
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     return numba.njit(function, inline=inline, **options)
 
 

@@ -4,7 +4,7 @@ A method returns them from ``fit_details_``; reports read them from a finished c
 data for JSON, and ``from_dict`` is its inverse.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,23 +42,6 @@ class ClassTreeNode:
             yield self
         for side in self.sides:
             yield from side.inner_nodes()
-
-    def to_text(self, about: "Callable[[ClassTreeNode], str] | None" = None) -> str:
-        """Return the tree as lines of text; ``about`` gives a text to add to an inner node."""
-        lines: list[str] = []
-
-        def draw(node: ClassTreeNode, first: str, others: str) -> None:
-            if not node.sides:
-                lines.append(f"{first}{node.classes[0]}")
-                return
-            note = f", {about(node)}" if about else ""
-            lines.append(f"{first}{{{' '.join(map(str, node.classes))}}}  cut {node.cut:.4g}{note}")
-            left, right = node.sides
-            draw(left, f"{others}├── ", f"{others}│   ")
-            draw(right, f"{others}└── ", f"{others}    ")
-
-        draw(self, "", "")
-        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"class": label}`` for a leaf, else ``{"classes", "cut", "left", "right"}``."""

@@ -5,7 +5,6 @@ each, and the functions below combine their results. Two classes are one problem
 positive one.
 """
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,16 +15,10 @@ from confml.neighbours.checks import check_width
 
 
 class BinaryProblem(NamedTuple):
-    """Binary problem on some rows of a training set.
-
-    rows (l,): numbers of the training rows. targets (l,): +1. for the class with number ``positive`` and -1.
-    for the class ``negative``, or for all other classes if that is None.
-    """
+    """Binary problem on some rows (l,) of a training set, with targets (l,), +1. and -1."""
 
     rows: np.ndarray
     targets: np.ndarray
-    positive: int
-    negative: int | None
 
 
 def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
@@ -33,24 +26,16 @@ def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
     if classes == 2:
         return one_vs_one(codes, 2)
     rows = np.arange(len(codes))
-    return [BinaryProblem(rows, np.where(codes == label, 1.0, -1.0), label, None) for label in range(classes)]
+    return [BinaryProblem(rows, np.where(codes == label, 1.0, -1.0)) for label in range(classes)]
 
 
 def one_vs_one(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
     """Return one problem for each pair of classes a < b, ordered by a, then b; b is the positive class."""
     problems = []
-    for first in range(classes):
-        for second in range(first + 1, classes):
-            rows = np.flatnonzero((codes == first) | (codes == second))
-            targets = np.where(codes[rows] == second, 1.0, -1.0)
-            problems.append(BinaryProblem(rows, targets, second, first))
+    for first, second in combinations(range(classes), 2):
+        rows = np.flatnonzero((codes == first) | (codes == second))
+        problems.append(BinaryProblem(rows, np.where(codes[rows] == second, 1.0, -1.0)))
     return problems
-
-
-PROBLEMS: dict[str, Callable[[np.ndarray, int], list[BinaryProblem]]] = {
-    "ovr": one_vs_rest,
-    "ovo": one_vs_one,
-}
 
 
 def two_class_scores(values: np.ndarray) -> np.ndarray:
@@ -96,33 +81,26 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
     return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
 
-def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """Return probabilities (n, c) with sum 1 from P(positive class) of each problem (n, problems).
+def class_probabilities(positive: np.ndarray, classes: int) -> np.ndarray:
+    """Return probabilities (n, c) from those of the positive classes of one-vs-rest problems (n, problems).
 
-    ``ovr``: the probabilities divided by their sum (equal if all are 0). ``ovo``: for each class, the mean
-    over its pairs, times 2 / c.
+    They are divided by their sum, and equal if all are 0.
     """
     if classes == 2:
         return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
-    if way == "ovr":
-        total = positive.sum(axis=1, keepdims=True)
-        even = np.full_like(positive, 1.0 / classes)
-        return np.divide(positive, total, out=even, where=total > 0)
-    return _sum_by_class(positive, 1.0 - positive, classes) * (2.0 / (classes * (classes - 1)))
+    total = positive.sum(axis=1, keepdims=True)
+    return np.divide(positive, total, out=np.full_like(positive, 1.0 / classes), where=total > 0)
 
 
-def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: str) -> np.ndarray:
+def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int) -> np.ndarray:
     """Return standard errors (n, c) of `class_probabilities`; errors (n, problems) are independent."""
     if classes == 2:
         return np.repeat(errors, 2, axis=1)
-    squares = errors**2
-    if way == "ovr":
-        total = positive.sum(axis=1, keepdims=True)
-        share = class_probabilities(positive, classes, way)
-        spread = share**2 * squares.sum(axis=1, keepdims=True) + (1.0 - 2.0 * share) * squares
-        root = np.sqrt(np.maximum(spread, 0.0))
-        return np.divide(root, total, out=np.zeros_like(root), where=total > 0)
-    return np.sqrt(_sum_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
+    squares, total = errors**2, positive.sum(axis=1, keepdims=True)
+    share = class_probabilities(positive, classes)
+    spread = share**2 * squares.sum(axis=1, keepdims=True) + (1.0 - 2.0 * share) * squares
+    root = np.sqrt(np.maximum(spread, 0.0))
+    return np.divide(root, total, out=np.zeros_like(root), where=total > 0)
 
 
 def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:

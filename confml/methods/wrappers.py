@@ -14,15 +14,9 @@ from confml.methods.conformal import Conformal
 from confml.methods.samples import Samples
 from confml.methods.venn_abers import VennAbers
 from confml.methods.wrapper_method import WrapperMethod
-from confml.plugins.parameters import Parameter
 
 WRAPPERS: Mapping[str, type[WrapperMethod]] = {cls.key: cls for cls in (Samples, Conformal, VennAbers)}
 """The class of every wrapper by its key in a config, the innermost first."""
-
-
-def wrapper_parameters() -> dict[str, Parameter]:
-    """Return the parameters that every method accepts: ``conformal``, ``conformal__folds``, ``venn``, ..."""
-    return {name: rule for cls in WRAPPERS.values() for name, rule in cls.settings.items()}
 
 
 def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:

@@ -174,10 +174,7 @@ def tree_order(X):
             for a in range(d):
                 value = rows[e, a]
                 low[a], high[a] = min(low[a], value), max(high[a], value)
-        widest = np.int64(0)  # numba compiles a kernel once more for a literal number
-        for a in range(1, d):
-            if high[a] - low[a] > high[widest] - low[widest]:
-                widest = a
+        widest = np.argmax(high - low)
         if high[widest] == low[widest]:  # equal rows
             continue
         run = LEAF

@@ -36,7 +36,6 @@ _BY_MODULE = {
     "confml.methods.linear.polynomial": "Polynomial",
     "confml.methods.linear.winnow": "Winnow",
     "confml.methods.majority_class": "MajorityClass",
-    "confml.methods.multiclass": "BinaryProblem",
     "confml.methods.naive_bayes": "Bins CategoryProbabilities Gaussians KernelDensity NaiveBayes",
     "confml.methods.samples.samples": "Samples",
     "confml.methods.sklearn.coded_labels": "CodedLabels",

@@ -118,7 +118,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = getattr(self, "feature_names_in_", input_features)
         names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else given
-        transformer = getattr(self.step_, "fitted_", None)
+        transformer: Any = getattr(self.step_, "fitted_", None)
         if hasattr(transformer, "get_feature_names_out"):
             return transformer.get_feature_names_out(names)
         kept = self.step_.kept_columns_

@@ -157,7 +157,7 @@ def test_singular_kernel_matrices_stay_finite():
 @pytest.mark.parametrize(
     "params",
     [
-        {"sampler": "chord", "multiclass": "ovo"},
+        {"sampler": "chord"},
         {"predictive": "full"},
         {"predictive": "noisy", "ridge": 0.1},
     ],
@@ -165,7 +165,7 @@ def test_singular_kernel_matrices_stay_finite():
 )
 def test_an_examples_probability_does_not_depend_on_the_others(params):
     X, y, X_test = overlapping()
-    if "multiclass" in params:
+    if "sampler" in params:
         y = np.arange(len(y)) % 3
     method = BayesTransduction(sigma=2.0, n_bounces=3000, random_state=2, **params).fit(X, y)
     many = np.vstack([X_test, np.random.default_rng(1).normal(size=(600, X.shape[1]))])
@@ -261,26 +261,17 @@ def test_the_bayes_point_machine_is_the_view(sampler):
     assert np.array_equal(machine.predict(X_test), view.labels)
 
 
-@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
-def test_several_classes_by_hand(multiclass):
+def test_several_classes_by_hand():
     rng = np.random.default_rng(1)
     centres = np.array([[0.0, 4.0], [4.0, 0.0], [-4.0, -4.0]])
     y = np.arange(45) % 3
     X = centres[y] + rng.normal(size=(45, 2))
-    params = {"sigma": 3.0, "n_bounces": 5000}
-    method = BayesTransduction(multiclass=multiclass, random_state=1, **params).fit(X, y)
-    probabilities = method.predict_proba(centres)
+    method = BayesTransduction(sigma=3.0, n_bounces=5000, random_state=1).fit(X, y)
     assert np.array_equal(method.predict(centres), [0, 1, 2])
-    shares = []
-    for problem, trajectory in zip(method.problems_, method.trajectories_, strict=True):
-        block = method.kernel_(X[problem.rows], centres)
-        shares.append(trajectory.volumes(block).positive)
-    if multiclass == "ovr":
-        expected = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
-    else:
-        a, b, c = shares  # 0-1, 0-2, 1-2, the second one positive
-        expected = np.column_stack([2 - a - b, a + 1 - c, b + c]) / 3
-    np.testing.assert_allclose(probabilities, expected, atol=1e-12)
+    block = method.kernel_(X, centres)
+    shares = np.column_stack([trajectory.volumes(block).positive for trajectory in method.trajectories_])
+    expected = shares / shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(method.predict_proba(centres), expected, atol=1e-12)
 
 
 def test_sigma_median_and_auto():
@@ -338,21 +329,11 @@ def test_joint_and_labelwise_labels_differ():
     assert joint.joint_risk(joint.labelwise) == pytest.approx(0.8, abs=0.01)
     assert joint.labelwise_risk(joint.labelwise) == pytest.approx(0.4, abs=0.01)
     assert joint.probability([-1, 1]) == 0.0
-
-
-def test_any_loss_on_labellings():
-    X, y, X_test = overlapping(20, 3)
-    joint = BayesTransduction(sigma=2.0, n_bounces=3000, random_state=1).fit(X, y).joint_labelling(X_test[:5])
-    labels = joint.joint
-    exact = joint.risk(labels, lambda one, other: float((one != other).any()))
-    assert exact == pytest.approx(joint.joint_risk(labels))
-    share = joint.risk(labels, lambda one, other: float((one != other).mean()))
-    assert share == pytest.approx(joint.labelwise_risk(labels))
-    with pytest.raises(ConfmlError, match="expected 5 labels out of -1, 1"):
-        joint.probability([1, 1])
-    three = BayesTransduction(sigma=2.0, n_bounces=1000).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ConfmlError, match="expected 2 labels out of -1, 1"):
+        joint.probability([1])
+    three = BayesTransduction(sigma=2.0, n_bounces=1000).fit(*overlapping(21)[:1], np.arange(21) % 3)
     with pytest.raises(ConfmlError, match="needs two classes, got 3"):
-        three.joint_labelling(X_test)
+        three.joint_labelling(np.zeros((2, 4)))
 
 
 def test_joint_labelling_of_many_points_has_its_marginals():
@@ -496,17 +477,11 @@ def test_transduction_beats_the_svm_margin_on_heart(needs_data):
     assert errors["svm"][0] == pytest.approx(0.258, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    "kernel, x, sampler, classes, way",
-    [("linear", 0.0, "chord", 2, "ovr"), ("rbf", 1e4, "geodesic", 3, "ovr"), ("rbf", 1e4, "chord", 3, "ovo")],
-)
-def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(
-    kernel, x, sampler, classes, way
-):
+@pytest.mark.parametrize("kernel, x, classes", [("linear", 0.0, 2), ("rbf", 1e4, 3)])
+def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(kernel, x, classes):
     X = np.random.default_rng(0).normal(size=(12, 2))
-    method = BayesTransduction(
-        kernel=kernel, sigma=1.0, ridge=0.5, sampler=sampler, multiclass=way, n_bounces=2000, random_state=0
-    ).fit(X, np.arange(12) % classes)
+    params = {"kernel": kernel, "sigma": 1.0, "ridge": 0.5, "n_bounces": 2000, "random_state": 0}
+    method = BayesTransduction(**params).fit(X, np.arange(12) % classes)
     scores = method.predict_proba(np.array([[x, x], [1.0, 2.0]]))
     assert scores[0] == pytest.approx(1 / classes)
     assert scores[1].max() > 1 / classes + 0.01
@@ -529,20 +504,6 @@ def test_equation_8_counts_the_bounces_of_the_paper():
     ]
     for name in ("probability", "bayes-point"):
         assert (views[0][name].scores == views[1][name].scores).all()
-
-
-def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
-    """One-vs-one: the pair of the first two classes has a version space of one dimension."""
-    rng = np.random.default_rng(0)
-    X = np.vstack([[[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-3.0, 0.0]], rng.normal(size=(20, 2)) + [0.0, 9.0]])
-    y = np.repeat([0, 1, 2], [2, 2, 20])
-    method = linear(multiclass="ovo")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
-        method.fit(X, y)
-    assert [run.rank for run in method.trajectories_] == [1, 2, 2]
-    assert method.fit_metrics_["ess"] > 20
-    assert method.confident_predict(X)["probability"].extra["ess"].min() > 1
 
 
 def test_a_machine_without_bias_that_does_not_converge_names_its_remedy(monkeypatch):

@@ -67,11 +67,6 @@ class MetricPosterior:
         return float(np.mean([draws.betas.mean() for draws in self.by_chain]))
 
     @property
-    def attribute_shares(self) -> np.ndarray:
-        """Posterior mean of diag(M) / trace(M) (d,)."""
-        return np.mean([draws.shares.mean(axis=0) for draws in self.by_chain], axis=0)
-
-    @property
     def most_probable(self) -> tuple[int, float]:
         """The pair (k, beta) of the kept state with the largest posterior density."""
         best = self.at_most_probable().by_chain[0]

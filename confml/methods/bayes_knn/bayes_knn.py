@@ -109,11 +109,6 @@ class BayesKNN(Method):
             "number of steps per kept state; null: 7, or 70 with the adaptive model", Integer("", 1)
         ),
         "start_k": or_null("k at which each chain starts; null: drawn from the prior", Integer("", 1)),
-        "n_jobs": or_null(
-            "number of threads for the chains, -1 for all; results do not depend on it",
-            Integer("", 1),
-            Integer("", None, -1),
-        ),
         "random_state": SEED,
     }
 
@@ -130,7 +125,6 @@ class BayesKNN(Method):
     samples: Any = None
     thin: Any = None
     start_k: Any = None
-    n_jobs: int = 1
     random_state: Any = None
 
     def fit(self, X, y) -> Self:
@@ -171,7 +165,6 @@ class BayesKNN(Method):
             improved=self.proposal == "improved",
             start_k=self.start_k,
             seed=int(check_random_state(self.random_state).randint(2**31)),
-            n_jobs=self.n_jobs,
         )
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:

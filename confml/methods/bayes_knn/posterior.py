@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from confml._threads import for_each
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.posterior import Summary
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
@@ -345,18 +345,21 @@ class Sampler:
     improved: bool
     start_k: int | None
     seed: int
-    n_jobs: int | None
 
     @property
     def steps(self) -> int:
         return self.burn_in + self.samples * self.thin
 
     def run(self, chain) -> list:
-        """Return ``chain(generator)`` for each chain; the results do not depend on n_jobs."""
-        generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
-        # Threads are sufficient because the kernels release the global interpreter lock.
-        jobs = min(self.n_jobs or 1, self.chains)
-        return Parallel(n_jobs=jobs, prefer="threads")(map(delayed(chain), generators))
+        """Return ``chain(generator)`` for each chain, in several threads inside `confml.threads`."""
+        seeds = np.random.SeedSequence(self.seed).spawn(self.chains)
+        results: dict[int, Any] = {}
+
+        def run(number: int, _: None) -> None:
+            results[number] = chain(np.random.default_rng(seeds[number]))
+
+        for_each(run, range(self.chains))
+        return [results[number] for number in range(self.chains)]
 
     def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
         """Return the start (k, beta) of a chain, drawn from the prior, which is wider than the posterior."""

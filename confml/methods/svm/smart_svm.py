@@ -168,7 +168,7 @@ class SmartSVM(LinearMachines):
             left, right = map(self._codes_of, node.sides)
             rows = np.flatnonzero(np.isin(codes, np.concatenate([left, right])))
             targets = np.where(np.isin(codes[rows], right), 1.0, -1.0)
-            problems.append(BinaryProblem(rows, targets, int(right[0]), int(left[0])))
+            problems.append(BinaryProblem(rows, targets))
         return problems
 
     # ---- other classifiers at the nodes

@@ -13,8 +13,7 @@ class BayesPointMachine(VersionSpaceMethod, MarginMethod):
 
     View ``margin``: the decision value f(x) = <w, phi(x)> of the centre of mass w, scaled to length 1. With
     two classes the columns are -f/2 and f/2, so the confidence is |f|. With more classes a column is the
-    decision value of the class against the rest (``ovr``), or the mean of its decision values against each
-    other class (``ovo``). Ties go to the first class.
+    decision value of the class against the rest. Ties go to the first class.
 
     Notes
     -----
@@ -35,5 +34,5 @@ class BayesPointMachine(VersionSpaceMethod, MarginMethod):
         """Return the view ``margin`` of test examples X (m, d)."""
         X = self.check_predict_data(X)
         values = np.concatenate([self._centre_values(block) for block, _ in self._blocks(X)])
-        scores = decision_scores(values, len(self.classes_), self.multiclass)
+        scores = decision_scores(values, len(self.classes_), "ovr")
         return {"margin": Prediction(self.classes_, scores, "margin")}

@@ -37,8 +37,8 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     centre of mass w of version space (the Bayes point machine), from the same trajectory.
 
     Version space must not be empty: with ``ridge`` = 0 the training rows must be separable; with ``ridge`` >
-    0 they always are. More than two classes are reduced to binary problems. With ``ovr``, p is the fraction
-    of each problem divided by their sum; with ``ovo``, it is the mean over the pairs of a class, times 2 / c.
+    0 they always are. With more than two classes there is one problem per class, against all others, and p
+    is the fraction of each problem divided by their sum.
     A test example whose kernel values with all training rows are 0 has equal p for all classes. Features
     should be on one scale (``steps: [standardise]``). The page "Transduction" of the documentation describes
     the samplers, the stopping rule and their errors.
@@ -67,34 +67,27 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         return {view: Prediction.concatenate([part[view] for part in parts]) for view in self.views}
 
     def _predict_block(self, kernel_block: np.ndarray, lengths: np.ndarray) -> dict[str, Prediction]:
-        c, way = len(self.classes_), self.multiclass
+        c = len(self.classes_)
         residual = (
             None if self.predictive == "span" else lengths + (self.ridge if self.predictive == "noisy" else 0)
         )
-        volumes = [
-            trajectory.volumes(kernel_block[problem.rows], residual)
-            for problem, trajectory in zip(self.problems_, self.trajectories_, strict=True)
-        ]
+        volumes = [trajectory.volumes(kernel_block, residual) for trajectory in self.trajectories_]
         positive = np.column_stack([volume.positive for volume in volumes])
-        scores = class_probabilities(positive, c, way)
+        scores = class_probabilities(positive, c)
         extra = {"confidence": 2.0 * scores.max(axis=1, initial=0.0) - 1.0}
-        errors = class_errors(
-            positive, np.column_stack([volume.standard_error for volume in volumes]), c, way
-        )
+        errors = class_errors(positive, np.column_stack([volume.standard_error for volume in volumes]), c)
         chosen = np.argmax(scores, axis=1)
         extra["standard_error"] = errors[np.arange(len(chosen)), chosen]
-        pairs = zip(volumes, self.trajectories_, strict=True)
-        drawn = [volume for volume, run in pairs if run.chains] or volumes  # a single point is known exactly
-        extra["rhat"] = np.column_stack([volume.rhat for volume in drawn]).max(axis=1)
-        extra["ess"] = np.column_stack([volume.ess for volume in drawn]).min(axis=1)
-        margins = decision_scores(self._centre_values(kernel_block), c, way)
+        extra["rhat"] = np.column_stack([volume.rhat for volume in volumes]).max(axis=1)
+        extra["ess"] = np.column_stack([volume.ess for volume in volumes]).min(axis=1)
+        margins = decision_scores(self._centre_values(kernel_block), c, "ovr")
         return {
             "probability": Prediction(self.classes_, scores, "probability", extra=extra),
             "bayes-point": Prediction(self.classes_, margins, "margin"),
         }
 
     def joint_labelling(self, X) -> JointLabelling:
-        """Return the probabilities of the labellings of a whole working set (equations 1, 3 to 5).
+        """Return the probabilities of the labellings of a whole working set (equations 1, 4 and 5).
 
         The number of labellings grows with the number of points, so a few tens of points can be labelled
         jointly.

@@ -1,6 +1,5 @@
 """`JointLabelling`: probabilities of the labellings of a whole working set (Graepel et al., section 2)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,14 +22,10 @@ class JointLabelling:
     positive: np.ndarray
     probabilities: np.ndarray
 
-    def labels(self, rank: int) -> np.ndarray:
-        """Return the labels (m,) of the labelling with rank ``rank`` by probability, from 0."""
-        return self.classes[self.positive[rank].astype(int)]
-
     @property
     def joint(self) -> np.ndarray:
         """Most probable labelling b_c (m,), which minimises the probability of any error (equation 4)."""
-        return self.labels(0)
+        return self.classes[self.positive[0].astype(int)]
 
     @property
     def marginals(self) -> np.ndarray:
@@ -56,11 +51,6 @@ class JointLabelling:
     def labelwise_risk(self, labels) -> float:
         """Return R_s, the expected fraction of wrong labels among these (m,) (equation 5)."""
         return float(self.probabilities @ (self.positive != self._bits(labels)).mean(axis=1))
-
-    def risk(self, labels, loss: Callable[[np.ndarray, np.ndarray], float]) -> float:
-        """Return the expected value of ``loss(labels, true labels)`` (equation 3)."""
-        losses = (loss(np.asarray(labels), self.labels(number)) for number in range(len(self.positive)))
-        return float(sum(p * value for p, value in zip(self.probabilities, losses, strict=True)))
 
     def _bits(self, labels) -> np.ndarray:
         labels = np.asarray(labels)

@@ -15,7 +15,7 @@ from confml.errors import ConfmlError
 from confml.measures.bounds import hoeffding_draws
 from confml.measures.metric import Metric
 from confml.methods.base import Method
-from confml.methods.multiclass import PROBLEMS, BinaryProblem
+from confml.methods.multiclass import BinaryProblem, one_vs_rest
 from confml.methods.version_space.billiard import BilliardSettings, sample, trajectory_bytes
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
@@ -42,8 +42,8 @@ _TEST_BLOCK = 256  # test examples per block: their state fits into the processo
 class VersionSpaceMethod(Method):
     """Fit of a uniform distribution on version space, the kernel perceptrons without training error.
 
-    Fitted attributes: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``problems_`` and ``trajectories_``, the
-    binary problems (`BinaryProblem`) and the trajectory of each.
+    More than two classes are divided into one problem per class, against all others. Fitted attributes:
+    ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``trajectories_``, the trajectory of each problem.
     """
 
     metrics = {
@@ -80,9 +80,6 @@ class VersionSpaceMethod(Method):
             Number("", 0.1),
         ),
         "chains": Integer("number of chains", 1, 1000),
-        "multiclass": Choice(
-            "reduction of more than two classes: ovr, one-vs-rest; ovo, one-vs-one", ("ovr", "ovo")
-        ),
         "random_state": SEED,
         "stopping": Choice(
             "fixed: after n_bounces bounces; hoeffding: after ln(1 / eta) / (2 epsilon^2) bounces, by "
@@ -115,7 +112,6 @@ class VersionSpaceMethod(Method):
     burn_in: float = 0.1
     refresh: float | None = FOUR_PI
     chains: int = 4
-    multiclass: str = "ovr"
     random_state: int | None = None
     stopping: str = FIXED
     epsilon: float = EPSILON
@@ -154,11 +150,11 @@ class VersionSpaceMethod(Method):
                 f"({self.classes_[0]})",
                 hint="use a larger training part, or stratify: true",
             )
-        problems = PROBLEMS[self.multiclass](codes, classes)
+        problems = one_vs_rest(codes, classes)
         by_hoeffding = self.stopping == HOEFFDING
         bounces = hoeffding_draws(self.epsilon, self.eta) if by_hoeffding else self.n_bounces
         # Eight matrices of the training rows are in memory during a fit, and one trajectory per problem.
-        squares = 8 * 8 * max(len(problem.rows) for problem in problems) ** 2
+        squares = 8 * 8 * len(X) ** 2
         require_memory(
             squares + int(len(problems) * trajectory_bytes(bounces, self.burn_in)),
             f"{self.name} with {len(X)} training rows and {bounces} bounces",
@@ -168,7 +164,6 @@ class VersionSpaceMethod(Method):
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
         settings = BilliardSettings(self.sampler, bounces, self.burn_in, self.refresh, self.chains)
-        self.problems_ = problems
         self.trajectories_ = [
             sample(space, settings, int(seed)) for space, seed in zip(spaces, seeds, strict=True)
         ]
@@ -205,13 +200,8 @@ class VersionSpaceMethod(Method):
 
     def _try_all(self, gram: np.ndarray, problems: list[BinaryProblem]) -> list[VersionSpace] | None:
         """Return the version spaces of all problems, or None if one of them is empty."""
-        whole: RangeSpace | None = None
-        spaces = []
+        space, spaces = RangeSpace.of(gram, self.ridge), []
         for problem in problems:
-            if len(problem.rows) < len(gram):
-                space = RangeSpace.of(gram[np.ix_(problem.rows, problem.rows)], self.ridge)
-            else:
-                space = whole = whole or RangeSpace.of(gram, self.ridge)
             version_space = VersionSpace.of(space, problem.targets)
             if version_space is None:
                 return None
@@ -247,8 +237,8 @@ class VersionSpaceMethod(Method):
     def _centre_values(self, kernel_block: np.ndarray) -> np.ndarray:
         """Return <w, phi(x)> (m, machines) of the centres of mass w, scaled to length 1."""
         columns = []
-        for problem, trajectory in zip(self.problems_, self.trajectories_, strict=True):
-            coordinates = trajectory.version_space.space.coordinates(kernel_block[problem.rows])
+        for trajectory in self.trajectories_:
+            coordinates = trajectory.version_space.space.coordinates(kernel_block)
             value = np.zeros(kernel_block.shape[1])
             for weight, row in zip(trajectory.centre(), coordinates, strict=True):
                 value += weight * row
@@ -274,10 +264,8 @@ class VersionSpaceMethod(Method):
         chains = [chain for trajectory in trajectories for chain in trajectory.chains]
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for chain in chains))
-        # A version space of a single point has no chains and is known exactly.
-        sampled = [trajectory for trajectory in trajectories if trajectory.chains] or trajectories
-        metrics["rhat"] = max(trajectory.rhat for trajectory in sampled)
-        return metrics | {"ess": min(trajectory.ess for trajectory in sampled)}
+        metrics["rhat"] = max(trajectory.rhat for trajectory in trajectories)
+        return metrics | {"ess": min(trajectory.ess for trajectory in trajectories)}
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
