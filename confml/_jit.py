@@ -116,9 +116,7 @@ def kernel(function: Any = None, *, inline: Literal["never", "always"] = "never"
     # LLVM's vectoriser of straight-line code, which numba leaves off: it makes vectors of written-out sums.
     config.SLP_VECTORIZE = 1
     _lock_compilation()
-    # A wrapper for calls from C, which numba makes by default, is a tenth of the time of compilation.
-    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return numba.njit(function, inline=inline, **options)
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy", inline=inline)
 
 
 @functools.cache
