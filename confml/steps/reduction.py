@@ -31,9 +31,7 @@ class ExampleReduction(Step):
         X, y = complete(X, self.name), np.asarray(y)
         classes, codes = np.unique(y, return_inverse=True)
         rows = self._kept_rows(X, codes, len(classes), np.random.default_rng(0) if rng is None else rng)
-        self.removed_ = len(y) - len(rows)
-        if "kept_rows" in self.metrics:
-            self.kept_ = len(rows)
+        self.removed_, self.kept_ = len(y) - len(rows), len(rows)
         return X[rows], y[rows], rows
 
     @property

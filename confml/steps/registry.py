@@ -28,7 +28,7 @@ def step_class(name: str) -> type[Step]:
     """
     if steps.is_dotted(name):
         steps.check_spelling(name)
-        return transformer_step(name)
+        return transformer_step(name, find_transformer(name))
     return steps.find(name)
 
 

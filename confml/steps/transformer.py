@@ -1,11 +1,13 @@
 """`TransformerStep`: a transformer with scikit-learn's interface as a step."""
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import OneToOneFeatureMixin
 
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.sklearn.estimators import new_estimator
@@ -76,8 +78,8 @@ class TransformerStep(Step):
     @property
     def new_nominal_(self) -> np.ndarray | None:
         """(d',) bool, the columns with codes if the transformer makes new columns; else None."""
-        one_to_one = _is_one_to_one(self.fitted_) and self._width == int(self._numeric.sum())
-        if one_to_one or self._selected is not None:
+        is_one_to_one = isinstance(self.fitted_, OneToOneFeatureMixin)
+        if self._selected is not None or is_one_to_one and self._width == int(self._numeric.sum()):
             return None
         return np.repeat([False, True], [self._width, int(np.sum(~self._numeric))])
 
@@ -123,16 +125,11 @@ def divided_groups(name: str) -> ConfigError:
     )
 
 
-def transformer_step(name: str) -> type[TransformerStep]:
-    """Return the class of steps of the transformer with this dotted name.
+def find_transformer(name: str) -> Any:
+    """Return the class of a transformer, or a transformer, with this dotted name.
 
     Raises ConfigError for a name that is unknown, or of a package whose import is not allowed.
     """
-    return _step_of(name, find_transformer(name))
-
-
-def find_transformer(name: str) -> Any:
-    """Return the class of a transformer, or a transformer. Raises ConfigError as `transformer_step`."""
     return find_estimator(name, "step", TRANSFORMER)
 
 
@@ -142,19 +139,15 @@ def new_transformer(name: str, params: Mapping[str, Any]) -> Any:
 
 
 @functools.cache
-def _step_of(name: str, transformer_class: Any) -> type[TransformerStep]:
+def transformer_step(name: str, transformer_class: Any) -> type[TransformerStep]:
     """Return a subclass for one transformer, with the properties that its tags state."""
     learns, uses_labels = True, True
     if not inspect.isclass(transformer_class) or not required_parameters(transformer_class):
         transformer: Any = transformer_class() if inspect.isclass(transformer_class) else transformer_class
-        try:
+        with contextlib.suppress(Exception):  # without tags, the careful answer
             tags = transformer.__sklearn_tags__()
-            learns, uses_labels = (
-                tags.requires_fit,
-                tags.target_tags.required or _selects_by_labels(transformer),
-            )
-        except Exception:  # without tags, the careful answer
-            pass
+            learns = tags.requires_fit
+            uses_labels = tags.target_tags.required or _selects_by_labels(transformer)
     return type(
         "TransformerStep",
         (TransformerStep,),
@@ -167,12 +160,6 @@ def _selects_by_labels(transformer: Any) -> bool:
     from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 
     return isinstance(transformer, SelectorMixin) and not isinstance(transformer, VarianceThreshold)
-
-
-def _is_one_to_one(transformer: Any) -> bool:
-    from sklearn.base import OneToOneFeatureMixin
-
-    return isinstance(transformer, OneToOneFeatureMixin)
 
 
 def _seed(transformer: Any, rng: np.random.Generator) -> None:

@@ -12,8 +12,6 @@ import numpy as np
 from confml._jit import kernel
 from confml.neighbours.distances import squared_distance_of_rows
 
-LINEAR, POLY, RBF = 0, 1, 2
-
 
 @kernel
 def squared_distances(X, Z, out):
@@ -24,26 +22,26 @@ def squared_distances(X, Z, out):
 
 
 @kernel
-def gram(X, Z, kind, sigma, degree, coef0, out):
-    """Fill out (n, m) with k(x, z) of X (n, d) and Z (m, d)."""
-    if kind == RBF:
-        squared_distances(X, Z, out)
-        scale = -0.5 / (sigma * sigma)
-        for i in range(out.shape[0]):
-            for j in range(out.shape[1]):
-                out[i, j] = math.exp(scale * out[i, j])
-        return
+def rbf_gram(X, Z, sigma, out):
+    """Fill out (n, m) with exp(-|x - z|^2 / (2 sigma^2)) of X (n, d) and Z (m, d)."""
+    squared_distances(X, Z, out)
+    scale = -0.5 / (sigma * sigma)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = math.exp(scale * out[i, j])
+
+
+@kernel
+def polynomial_gram(X, Z, degree, coef0, out):
+    """Fill out (n, m) with (<x, z> + coef0)^degree of X (n, d) and Z (m, d)."""
     for i in range(X.shape[0]):
         for j in range(Z.shape[0]):
             total = 0.0
             for a in range(X.shape[1]):
                 total += X[i, a] * Z[j, a]
-            if kind == POLY:
-                base = total + coef0
-                total = 1.0
-                for _ in range(degree):
-                    total *= base
-            out[i, j] = total
+            out[i, j] = 1.0
+            for _ in range(degree):
+                out[i, j] *= total + coef0
 
 
 @kernel

@@ -14,8 +14,6 @@ from confml.methods.version_space import _kernels_gram as kernels
 from confml.neighbours.checks import check_width
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
-KERNELS = {"linear": kernels.LINEAR, "poly": kernels.POLY, "rbf": kernels.RBF}
-
 # The median distance is computed from at most this number of evenly spaced training rows.
 _MEDIAN_ROWS = 2000
 
@@ -56,7 +54,10 @@ class KernelFunction:
         """
         check_width(X, Z.shape[1])
         out = np.empty((len(X), len(Z)))
-        kernels.gram(X, Z, KERNELS[self.kind], float(self.sigma), int(self.degree), float(self.coef0), out)
+        if self.kind == "rbf":
+            kernels.rbf_gram(X, Z, float(self.sigma), out)
+        else:
+            kernels.polynomial_gram(X, Z, *self._polynomial, out)
         if not np.isfinite(out).all():
             raise ConfmlError(
                 f"the {self.kind} kernel has values that are not finite",
@@ -68,8 +69,13 @@ class KernelFunction:
         """Return k(x, x) (n,) of X (n, d)."""
         if self.kind == "rbf":
             return np.ones(len(X))
-        squares = np.einsum("ij,ij->i", X, X)
-        return squares if self.kind == "linear" else (squares + self.coef0) ** self.degree
+        degree, coef0 = self._polynomial
+        return (np.einsum("ij,ij->i", X, X) + coef0) ** degree
+
+    @property
+    def _polynomial(self) -> tuple[int, float]:
+        """Degree and constant, which are 1 and 0 of the linear kernel."""
+        return (1, 0.0) if self.kind == "linear" else (int(self.degree), float(self.coef0))
 
 
 def median_distance(X) -> float:
