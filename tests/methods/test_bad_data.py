@@ -39,7 +39,6 @@ CHEAP = {
 VARIANTS = {
     "bayes-knn, adaptive": ("bayes-knn", {"model": "adaptive"}),
     "bayes-knn, mcmc": ("bayes-knn", {"inference": "mcmc"}),
-    "gen-svm rbf": ("gen-svm", {"kernel": "rbf"}),
     "kernel-svm poly": ("kernel-svm", {"kernel": "poly", "degree": 3}),
     "knn, nominal": ("knn", {"nominal": [0]}),
     "linear-svm, dual": ("ovr-svm", {"solver": "dual"}),
@@ -233,7 +232,7 @@ SCALE_FREE = (
 # Columns of real numbers as codes of categories, and a classifier of scikit-learn: any valid answer is right.
 OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn", "majority-class")
 # Their cost grows with a power of the number of features.
-FEW_FEATURES = ("polynomial, linear-svm",)
+FEW_FEATURES = ("polynomial, linear-svm", "bayes-knn, adaptive")
 # scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.
 TYPES = ("sparse",)
 

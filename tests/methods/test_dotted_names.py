@@ -14,7 +14,6 @@ from reference import own_module
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -25,7 +24,6 @@ from confml._seeds import derived_generator
 from confml.config import make_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
-from confml.methods.conformal import Conformal
 from confml.methods.sklearn.names import find_classifier
 from confml.plugins.imports import allow_imports, import_permission, package_version
 
@@ -179,18 +177,6 @@ def test_wrong_parameters(allowed, name, params, message):
 # ---- views
 
 
-def test_probabilities_are_those_of_the_classifier(iris):
-    X, y, X_test = iris
-    method = registry.build(FOREST, {"n_estimators": 7, "random_state": 1}).fit(X, y)
-    forest = RandomForestClassifier(7, random_state=1).fit(X, y)
-    (view,) = method.confident_predict(X_test).values()
-    assert view.kind == "probability"
-    assert np.array_equal(view.scores, forest.predict_proba(X_test))
-    assert np.array_equal(view.labels, forest.predict(X_test))
-    assert np.array_equal(method.predict_proba(X_test), view.scores)
-    assert np.array_equal(method.classes_, forest.classes_)
-
-
 def test_the_margin_of_two_classes_is_the_decision_value(iris):
     X, y, X_test = iris
     y = np.where(y == "one", "b", "a")
@@ -263,16 +249,6 @@ def test_predictions_that_are_wrong(allowed, iris, name, message):
         method.confident_predict(X_test)
 
 
-def test_conformal_of_any_estimator(own, iris, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    from own_module import Probable
-
-    X, y, X_test = iris
-    view = Conformal(Probable(), random_state=1).fit(X, y).confident_predict(X_test)["p-value"]
-    assert view.classes.tolist() == ["one", "three", "two"]
-    assert (cross_val_score(Conformal(Probable(), random_state=1), X, y, cv=3) > 0.8).all()
-
-
 # ---- parameters, copies and seeds
 
 
@@ -322,20 +298,6 @@ def test_a_pipeline_from_names(allowed, iris):
     assert method.codes_ is None  # scikit-learn's own classifiers get the labels
     steps[1][1] = "own_module.Nearest"
     assert registry.build(PIPELINE, {"steps": steps}).fit(X, y).codes_ is not None
-
-
-def test_a_path_sets_the_classifiers_parameters(iris):
-    X, y, X_test = iris
-    grid = [{"max_depth": 1}, {"max_depth": None, "n_estimators": 3}]
-    path = list(
-        registry.build(FOREST, {"n_estimators": 5, "random_state": 2}).evaluate_path(X, y, X_test, grid)
-    )
-    assert [point for point, _ in path] == grid
-    for (_, views), forest in zip(
-        path, [RandomForestClassifier(5, max_depth=1), RandomForestClassifier(3)], strict=True
-    ):
-        expected = forest.set_params(random_state=2).fit(X, y).predict_proba(X_test)
-        assert np.array_equal(views["probability"].scores, expected)
 
 
 def test_chance_comes_from_the_run(iris):

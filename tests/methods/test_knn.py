@@ -162,13 +162,6 @@ def test_distances_that_differ_only_before_the_root_are_tied(way):
     assert np.array_equal(KNN(1).fit(X, [1, 0, 0]).predict_proba([[0.0, 0.0]]), [[0.5, 0.5]])
 
 
-def test_thousands_of_duplicates(way):
-    X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 1500, axis=0)
-    y = np.arange(3000) % 3
-    shares = KNN(7).fit(X, y).predict_proba([[0.0, 1.0], [0.5, 0.5]])
-    assert np.array_equal(shares, np.full((2, 3), 1 / 3))
-
-
 # ---- published data
 
 

@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 import confml
@@ -38,29 +36,6 @@ def test_stray_rows_of_a_class_do_not_change_the_error(method):
         view = method.fit(X, y).confident_predict(T)["p-value"]
         errors.append(np.mean(view.labels != t))
     assert np.ptp(errors) < 0.02
-
-
-def errors(X, y, train_size: int, seeds: int) -> list[float]:
-    """Return errors of TCM-NN in percent: labels of label-conditional p-values, of marginal ones, and the
-    labels with the largest label-conditional p-value."""
-    wrong = []
-    for seed in range(seeds):
-        train, new, labels, truth = train_test_split(
-            X, y, train_size=train_size, random_state=seed, stratify=y
-        )
-        models = [TCMNN(mondrian=mondrian).fit(train, labels) for mondrian in (True, False)]
-        views = [model.confident_predict(new)["p-value"] for model in models]
-        largest = views[0].classes[views[0].scores.argmax(axis=1)]
-        wrong.append([np.mean(found != truth) for found in (views[0].labels, views[1].labels, largest)])
-    return (100 * np.mean(wrong, axis=0)).round(2).tolist()
-
-
-def test_the_error_is_that_of_marginal_p_values():
-    assert errors(*load_digits(return_X_y=True), 540, 5) == [2.2, 2.21, 3.12]
-    rng = np.random.default_rng(3)
-    y = np.repeat(np.arange(8), [200, 160, 120, 100, 80, 60, 40, 20])
-    X = 1.63 * rng.normal(size=(8, 4))[y] + rng.normal(size=(len(y), 4))
-    assert errors(X, y, len(y) // 2, 4) == [21.92, 21.86, 29.23]
 
 
 @pytest.mark.parametrize("method", [{"method": "tcm-nn"}, {"method": "naive-bayes", "conformal": "split"}])

@@ -201,14 +201,14 @@ def test_weights_by_bayes_error_are_those_of_the_training_part(method):
 def test_same_bytes_for_any_number_of_threads(method, solver):
     X, y, X_test = clouds()
     results = []
-    for n in (1, 2, 16):
+    for n in (1, 4):
         with confml.threads(n):
             path = method(solver=solver, random_state=3).evaluate_path(
                 X, y, X_test, [{"C": 0.1}, {"C": 10.0}]
             )
             views = [view for _, views in path for view in views.values()]
         results.append([(view.scores.tobytes(), view.labels.tobytes()) for view in views])
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
 
 
 def test_an_overflow_counts_the_rows_of_all_parts():

@@ -164,15 +164,15 @@ def test_lists_of_the_tree_as_long_as_a_leaf_a_class_and_more(kind, k):
 def test_same_bytes_for_any_number_of_threads(engine, features):
     """Rows on a coarse grid, many of them equal; parts of trees and blocks of products."""
     rng = np.random.default_rng(0)
-    X, T = (rng.integers(0, 4, (rows, features)).astype(float) for rows in (5000, 150))
+    X, T = (rng.integers(0, 4, (rows, features)).astype(float) for rows in (4500, 150))
     results = []
-    for n in (1, 2, 16):
+    for n in (1, 4):
         with confml.threads(n):
-            counter = NeighbourCounter(X, np.arange(5000) % 2, engine, 11)
+            counter = NeighbourCounter(X, np.arange(4500) % 2, engine, 11)
             lists = counter.lists(3)
             counts = counter.counts(*lists, T, [1, 3])
         results.append([array.tobytes() for array in (*lists, *counts)])
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
 
 
 # ---- the conventions, by hand

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confml.bayes_error import bayes_errors
 from confml.errors import ConfmlError
 from confml.methods.knn import KNN
-from confml.methods.tcm_nn import TCMNN, OnlineTCMNN
-from confml.methods.tcm_nn.neighbour_counter import ENGINES
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import NearestRows
 from confml.neighbours.scaling import FARTHEST, SafeScale
@@ -39,49 +36,14 @@ def test_neighbours(d, power):
         np.testing.assert_array_equal(found.distances * found.unit, np.ldexp(expected.distances, power))
 
 
-@pytest.mark.parametrize("power", POWERS)
-def test_tcm_nn(power):
-    X, y, T = data(4, m=60)
-    for k, mondrian in ((1, False), (3, True)):
-        method = TCMNN(k, mondrian=mondrian)
-        expected = method.fit(X, y).confident_predict(T)["p-value"]
-        online = OnlineTCMNN([0, 1, 2], k, mondrian=mondrian).predict_then_learn(X, y)
-        for engine in ENGINES:
-            method._engine = engine
-            found = method.fit(np.ldexp(X, power), y).confident_predict(np.ldexp(T, power))["p-value"]
-            for name in ("n_greater", "n_equal", "alpha"):
-                np.testing.assert_array_equal(found.extra[name], expected.extra[name])
-            np.testing.assert_array_equal(found.labels, expected.labels)
-        stream = OnlineTCMNN([0, 1, 2], k, mondrian=mondrian)
-        parts = [
-            stream.predict_then_learn(np.ldexp(X[i : i + 20], power), y[i : i + 20]) for i in (0, 20, 40)
-        ]
-        np.testing.assert_array_equal(np.vstack([part.scores for part in parts]), online.scores)
-
-
-def test_online_examples_that_leave_the_range_of_those_before():
-    """The scale changes in the middle of a stream; p-values stay those of the batch method."""
-    X, y, _ = data(3, m=40)
-    X = np.ldexp(X, np.repeat([-700, -690, -500, -480], 10)[:, None])
-    view = OnlineTCMNN([0, 1, 2]).predict_then_learn(X, y)
-    stream = OnlineTCMNN([0, 1, 2])
-    scores = np.vstack([stream.predict_then_learn(X[i : i + 1], y[i : i + 1]).scores for i in range(40)])
-    np.testing.assert_array_equal(scores, view.scores)
-    for n in (15, 25, 35, 39):
-        batch = TCMNN().fit(X[:n], y[:n]).predict_p_values(X[n : n + 1])
-        np.testing.assert_array_equal(scores[n : n + 1], batch)
-
-
 @pytest.mark.parametrize("power", [-1000, 300])
-def test_steps_and_bayes_errors(power):
+def test_steps(power):
     X, y, _ = data(3, m=60)
     scaled = np.ldexp(X, power)
     for step in (TomekLinks(), ConsistentSubset(), ConsistentSubset(add="one"), SelectExamples()):
         kept = [step.fit_training(rows, y, np.random.default_rng(1))[2] for rows in (X, scaled)]
         assert 0 < len(kept[0]) < 60
         np.testing.assert_array_equal(*kept)
-    estimates = [bayes_errors(rows, y).pairwise.per_tree for rows in (X, scaled)]
-    np.testing.assert_array_equal(*estimates)
 
 
 @pytest.mark.parametrize("d", [3, 20])
