@@ -53,15 +53,6 @@ def test_polar_equals_the_literal_version(data):
     assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
 
 
-@pytest.mark.parametrize("power", [1, 1.5, "max"])
-def test_minkowski_on_continuous_rows(power):
-    rng = np.random.default_rng(3)
-    X, y, X_test = rng.normal(size=(200, 9)), rng.integers(0, 3, 200), rng.normal(size=(20, 9))
-    p = math.inf if power == "max" else float(power)
-    method = KNN(5, distance="minkowski", power=power).fit(X, y)
-    assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p))
-
-
 def test_a_power_of_2_is_the_euclidean_distance():
     rng = np.random.default_rng(4)
     X, y, X_test = rng.normal(size=(99, 15)), rng.integers(0, 3, 99), rng.normal(size=(30, 15))

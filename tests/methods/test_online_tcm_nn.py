@@ -33,9 +33,9 @@ def huge(rng):
     return X, rng.integers(0, 2, 60)
 
 
-@pytest.mark.parametrize("data", [ties, smooth, huge])
+@pytest.mark.parametrize("data", [ties, huge])
 @pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
-@pytest.mark.parametrize("k", [1, 3, 1000])
+@pytest.mark.parametrize("k", [3, 1000])
 def test_each_step_is_the_batch_method_on_the_prefix(data, mondrian, k):
     rng = np.random.default_rng(k + mondrian)
     X, y = data(rng)

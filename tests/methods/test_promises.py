@@ -52,17 +52,6 @@ def test_best_of_is_its_definition(ties, level, score):
     assert "chosen_4" not in model.fit_metrics_
 
 
-def test_candidates_share_the_calibration_part():
-    X, y = sample(np.random.default_rng(0), 60)
-    alone = [Conformal(one, random_state=2).fit(X, y) for one in (GaussianNB(), KNN(k=5))]
-    both = Conformal(GaussianNB(), best_of=[KNN(k=5)], random_state=2).fit(X, y)
-    for place, model in enumerate(alone):
-        np.testing.assert_array_equal(both.scores_[place].lists[0][0], model.scores_[0].lists[0][0])
-    np.testing.assert_array_equal(both.calibration_counts_, alone[0].calibration_counts_)
-    same = Conformal(GaussianNB(), best_of=[GaussianNB()], random_state=2).fit(X, y)
-    np.testing.assert_array_equal(same.predict_p_values(X), alone[0].predict_p_values(X))
-
-
 def test_the_choice_treats_all_examples_alike():
     """The test example can change places with a calibration example."""
     rng = np.random.default_rng(4)
