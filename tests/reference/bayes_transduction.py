@@ -84,37 +84,3 @@ def share_of_arcs(flights, row):
         positive += first if f > 0 else arc - first
         total += arc
     return positive / total
-
-
-def numpy_chain(K, y, K_test, w, v, bounces):
-    """(m,) positive share of one geodesic chain, cached products, plain numpy.
-
-    w, v: coefficients over the training points; K (n, n), K_test (n, m).
-    """
-    F, V, f, g = y * (K @ w), y * (K @ v), w @ K_test, v @ K_test
-    signed = (y[:, None] * K) * y
-    signed_test = y[:, None] * K_test
-    squared = np.diag(K).copy()
-    plus, total, last = np.zeros(K_test.shape[1]), 0.0, -1
-    for _ in range(bounces):
-        cot = -V / np.maximum(F, 1e-100)
-        if last >= 0:
-            cot[last] = -np.inf
-        wall = int(np.argmax(cot))
-        arc = math.atan2(1.0, cot[wall])
-        c, s = math.cos(arc), math.sin(arc)
-        new_f = c * f + s * g
-        crossed = (f > 0) != (new_f > 0)
-        plus += np.where((f > 0) & ~crossed, arc, 0.0)
-        for j in np.flatnonzero(crossed):
-            plus[j] += math.atan2(f[j], -g[j]) if f[j] > 0 else arc - math.atan2(-f[j], g[j])
-        g = c * g - s * f
-        f = new_f
-        F, V = c * F + s * V, c * V - s * F
-        push = 2 * V[wall] / squared[wall]
-        V = V - push * signed[wall]
-        g = g - push * signed_test[wall]
-        F[wall] = 0.0
-        total += arc
-        last = wall
-    return plus / total

@@ -132,17 +132,13 @@ class SklearnMethod(Method):
     def predict_proba(self, X) -> np.ndarray:
         """Return the classifier's probabilities (n, c)."""
         check_is_fitted(self)
-        if self.codes_ is not None:
-            return self._checked("predict_proba", self.estimator_.predict_proba(X))
-        return self.estimator_.predict_proba(X)
+        return self._checked("predict_proba", self.estimator_.predict_proba(X))
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "decision_function"))
     def decision_function(self, X) -> np.ndarray:
         """Return the classifier's decision values (n, c); with two classes (n,)."""
         check_is_fitted(self)
-        if self.codes_ is not None:
-            return decision_values(self._checked("decision_function", self.estimator_.decision_function(X)))
-        return self.estimator_.decision_function(X)
+        return decision_values(self._checked("decision_function", self.estimator_.decision_function(X)))
 
     @property
     def takes_weights(self) -> bool:
