@@ -9,6 +9,8 @@ Kernels are private functions on plain arrays, most of them in a ``_kernels`` mo
 
 They are compiled at the first call, never at import, and cached by numba in `cache_dir`. `fastmath` is never
 used: results must repeat bit for bit, and kernels use NaN and infinity.
+numba compiles a kernel once more for an argument that begins as a literal number: such a variable of the
+caller begins as ``np.int64(0)``.
 """
 
 import atexit

@@ -142,7 +142,7 @@ def boruvka(graph, list_d2, list_ends, layers):
     # The edges of earlier trees at each position, as chains. The last tree is not looked up.
     head, degree = np.full(n, -1), np.zeros(n, np.int64)
     following, other = np.empty(2 * (layers - 1) * n, np.int64), np.empty(2 * (layers - 1) * n, np.int32)
-    edges = np.int64(0)  # numba compiles a kernel once more for a literal number
+    edges = np.int64(0)
     for t in range(layers):
         begun = edges
         used = head, following, other, degree

@@ -56,7 +56,7 @@ def squared_limit(filled, distances):
 @kernel
 def search_candidates(row, X, codes, candidates, distances, nearest_codes, beyond):
     """Fill the lists of the K nearest of one query row (d,) among the rows X[candidates]."""
-    filled = 0
+    filled = np.int64(0)
     limit = FAR
     for j in candidates:
         squared = squared_distance(row, X[j], limit)
@@ -72,7 +72,7 @@ def search_tree(queries, tree, codes, distances, nearest_codes, beyond):
     """
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     for i in range(len(queries)):
-        filled = 0
+        filled = np.int64(0)
         limit = FAR
         nodes[0], gaps[0] = len(tree.members) + len(tree.child) - 2, 0.0
         top = 1
@@ -112,6 +112,6 @@ def search_products(queries, X, codes, products, slack, low, high, distances, ne
 @kernel
 def search_distances(all_distances, codes, distances, nearest_codes, beyond):
     """Fill the lists of the K nearest of one query row from its distances (m,) to all rows."""
-    filled = 0
+    filled = np.int64(0)
     for j in range(len(all_distances)):
         filled = offer(all_distances[j], codes[j], filled, distances, nearest_codes, beyond)

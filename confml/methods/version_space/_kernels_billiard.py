@@ -144,9 +144,10 @@ def trace(version_space, chord, batches, refresh, seed):
     squares = np.zeros((batches.size, n + 1))
     np.random.seed(seed)  # the generator of compiled code belongs to the thread and is not NumPy's
     w, v, F, V = start.copy(), np.empty(r), np.empty(n), np.empty(n)
-    _draw_direction(w, v, not chord)
+    tangent = not chord
+    _draw_direction(w, v, tangent)
     away, limit = 0.0, np.inf if chord else _draw_arc(refresh)  # arcs since and to a random direction
-    last, since, due = -1, 0, True  # last wall, bounces since the last anchor, whether one is due
+    last, since, due = np.int64(-1), 0, True  # last wall, bounces since the last anchor, whether one is due
     step, anchor, escapes = 0, 0, 0
     for batch in range(batches.size):
         centre, square = centres[batch], squares[batch]
@@ -171,7 +172,7 @@ def trace(version_space, chord, batches, refresh, seed):
             if chord:
                 wall, tau = _wall_of_line(F, V, last)
                 if wall < 0:
-                    _draw_direction(w, v, False)
+                    _draw_direction(w, v, tangent)
                     towards = 0.0
                     for i in range(r if last >= 0 else 0):
                         towards += v[i] * walls[last, i]
@@ -225,7 +226,7 @@ def trace(version_space, chord, batches, refresh, seed):
                 done += 1
             else:
                 _normalise(w)
-                _draw_direction(w, v, True)
+                _draw_direction(w, v, tangent)
                 away, limit, due = 0.0, _draw_arc(refresh), True
             arcs[batch] += arc
             row = steps[step]

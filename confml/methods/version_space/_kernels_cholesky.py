@@ -88,9 +88,9 @@ def smallest_quadratic(gram, limit):
     x, slope, solution = np.zeros(n), np.ones(n), np.empty(n)
     active, is_active, refused = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     lower = np.empty((n, n))
-    count, violation = 0, 1.0
+    count, violation = np.int64(0), 1.0
     for _ in range(limit):
-        best = -1
+        best = np.int64(-1)
         for j in range(n):
             if not is_active[j] and not refused[j] and (best < 0 or slope[j] > slope[best]):
                 best = j
@@ -122,7 +122,7 @@ def smallest_quadratic(gram, limit):
                     kept += 1
             if kept == count:
                 break
-            before, count = kept, 0
+            before, count = kept, np.int64(0)
             for i in range(before):
                 if _append(gram, active, count, active[i], lower):
                     count += 1

@@ -66,7 +66,7 @@ def follow_signs(recorded, plus):
     """
     m = plus.shape[1]
     f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
-    anchor = 0
+    anchor = np.int64(0)
     for batch in range(recorded.edges.size - 1):
         total = plus[batch]
         for step in range(recorded.edges[batch], recorded.edges[batch + 1]):
@@ -112,7 +112,7 @@ def follow_residuals(recorded, scale, freedom, plus):
     """
     m = plus.shape[1]
     f, g = np.zeros(m), np.zeros(m)
-    anchor = 0
+    anchor = np.int64(0)
     for batch in range(recorded.edges.size - 1):
         first, stop = recorded.edges[batch], recorded.edges[batch + 1]
         length = 0.0
@@ -147,7 +147,7 @@ def follow_labels(recorded, first):
     size = 2 * recorded.hit.size + m + 1
     labels, lengths = np.empty((size, m), np.bool_), np.empty(size)
     when = np.empty(m)
-    anchor, pieces = 0, 0
+    anchor, pieces = np.int64(0), 0
     for step in range(recorded.hit.size):
         anchor = _at_anchor(recorded, anchor, step, f, g)
         _advance(recorded, step, f, g, new_f, new_g)
