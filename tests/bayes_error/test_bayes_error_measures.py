@@ -55,15 +55,6 @@ def test_bias_against_the_known_error_of_two_gaussians(prior, separation):
         assert abs(np.mean(corrected) - truth) < abs(np.mean(raw) - truth) - 0.01
 
 
-def test_more_trees_vary_less():
-    rng = np.random.default_rng(2)
-    problems = [gaussian_classes(100, 100, 1.5, rng) for _ in range(150)]
-    spread = [
-        np.var([pairwise_bayes_error(X, y, trees=t).estimate[0, 1] for X, y in problems]) for t in (1, 3)
-    ]
-    assert spread[1] < spread[0]
-
-
 def test_one_vs_rest_is_at_most_the_sum_of_pairs():
     rng = np.random.default_rng(3)
     centres = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5], [4.0, 4.0]])

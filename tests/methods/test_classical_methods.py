@@ -254,14 +254,6 @@ def test_bins_count_what_falls_into_them():
     np.testing.assert_allclose(shares, [[3 / 4, 1 / 4]] * 2 + [[1 / 4, 3 / 4]] * 2)
 
 
-@pytest.mark.parametrize("numeric", ["gaussian", "bells", "bins"])
-def test_far_away_a_posterior_is_still_a_distribution(numeric):
-    bayes = NaiveBayes(numeric=numeric).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
-    shares = bayes.predict_proba([[-1e6], [1e6]])
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert bayes.predict([[-1e6], [1e6]]).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(("bayes_error", "found"), [(0.05, "10.0"), (0.3, "49.7"), (0.9, "89.9")])
 def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, found):
     """Figure 3.4, many classes: labels of ten intervals, a share of them replaced by another class."""

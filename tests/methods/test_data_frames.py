@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, OnlineTCMNN, OvOSVM, VennAbers, predict
+from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, OvOSVM, VennAbers, predict
 from confml.errors import ConfmlError, DataError
 from confml.methods.known_labels import check_known_labels
 from confml.methods.sklearn.coded_labels import CodedLabels
@@ -154,22 +154,7 @@ def test_labels_that_the_classifier_cannot_have_are_refused(iris, wrapper):
         wrapper(frozen).fit(new, labels.astype(str))
 
 
-def test_numbers_and_truth_values_of_two_classes_are_the_same_labels(iris):
-    X, y, new, labels = iris
-    frozen = FrozenEstimator(GaussianNB().fit(X, (y > 0).astype(int)))
-    by_truth, by_number = (
-        Conformal(frozen).fit(new, kind) for kind in (labels > 0, (labels > 0).astype(int))
-    )
-    assert np.array_equal(by_truth.predict_p_values(X), by_number.predict_p_values(X))
-
-
-def test_lists_of_classes_and_class_weights_have_the_kind_of_the_labels(iris):
-    with pytest.raises(ConfmlError, match=r"classes are 0, 1 \(numbers\), and .* examples are '0', '1'"):
-        OnlineTCMNN([0, 1]).learn([[0.0], [1.0]], ["0", "1"])
-    with pytest.raises(ConfmlError, match="label 'c' is not one of the classes 'a', 'b'"):
-        OnlineTCMNN(["a", "b"]).learn([[0.0], [1.0]], ["a", "c"])
-    with pytest.raises(ConfmlError, match="classes are text, numbers or truth values, got 0, 1, 'a'"):
-        OnlineTCMNN([0, 1, "a"])
+def test_class_weights_have_the_kind_of_the_labels(iris):
     X, y = iris[0], np.array(["a", "b", "c"])[iris[1]]
     weights, message = {0: 1, 1: 2}, r"classes are 'a', 'b', 'c' \(text\), and class_weight has 0, 1"
     with pytest.raises(ConfmlError, match=message):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import gen_svm as naive
-from scipy.sparse import csr_matrix
 
 from confml.methods.svm.gen_svm import GenSVM, Problem, simplex
 
@@ -92,10 +91,3 @@ def test_an_example_belongs_to_the_nearest_corner():
     # q between the two nearest is half the difference of their squared distances
     two = np.sort(away**2, axis=1)[:, :2]
     assert_allclose(view.confidence, (two[:, 1] - two[:, 0]) / 2, atol=1e-12)
-
-
-def test_sparse_examples():
-    X, y = clouds()
-    X[X < 0.4] = 0.0
-    dense, sparse = GenSVM().fit(X, y), GenSVM().fit(csr_matrix(X), y)
-    assert_allclose(sparse.decision_function(csr_matrix(X)), dense.decision_function(X), atol=1e-5)

@@ -147,14 +147,6 @@ def test_scikit_learns_own_checks(estimator, check):
 # ---- fits and predictions (tests/methods/test_bad_data.py has the views of every kind of data)
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if name != "majority-class"])
-def test_it_learns_what_can_be_learnt(name):
-    """Far apart classes, not in a row, so that a plane parts each from the rest, are told apart."""
-    X, y, _ = blobs(60)
-    X[:, :3] += 100.0 * np.eye(3)[y]
-    assert (new(name).fit(X[:40], y[:40]).predict(X[40:]) == y[40:]).all()
-
-
 @every_method
 def test_a_second_fit_forgets_the_first_and_a_model_file_nothing(name):
     X, y, X_test = blobs()

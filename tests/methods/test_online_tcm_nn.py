@@ -153,6 +153,10 @@ def test_mistakes_are_told():
         OnlineTCMNN([])
     with pytest.raises(ConfmlError, match="k must be"):
         OnlineTCMNN([0, 1], k=0)
+    with pytest.raises(ConfmlError, match="classes are text, numbers or truth values, got 0, 1, 'a'"):
+        OnlineTCMNN([0, 1, "a"])
+    with pytest.raises(ConfmlError, match=r"classes are 0, 1 \(numbers\), and .* examples are '0', '1'"):
+        OnlineTCMNN([0, 1]).learn([[0.0], [1.0]], ["0", "1"])
     online = OnlineTCMNN([0, 1])
     with pytest.raises(ConfmlError, match="label .*2.* is not one of the classes"):
         online.learn([[0.0], [1.0]], [0, 2])

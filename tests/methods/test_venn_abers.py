@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference.venn import cross_venn_abers, inductive_venn_abers
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
 
 import confml
 from confml.errors import ConfigError, ConfmlError
@@ -53,21 +51,6 @@ def test_scores_that_differ_by_rounding_are_equal(seed):
     assert len(noisy.with_one) == len(np.unique(scores)) + 1
     found = noisy.probabilities(new * (1 + 1e-14 * rng.normal(size=14)))
     np.testing.assert_array_equal(found, exact)
-
-
-@pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC()])
-def test_one_example_alone_has_the_bounds_that_it_has_in_a_batch(estimator):
-    """Six kinds of equal examples with 30 features: products of matrices and of vectors round differently."""
-    rng = np.random.default_rng(0)
-    kinds = rng.integers(0, 6, 400)
-    X = rng.normal(size=(6, 30)).round(2)[kinds]
-    y = (rng.random(400) < np.array([0.1, 0.25, 0.4, 0.6, 0.75, 0.9])[kinds]).astype(int)
-    method = VennAbers(estimator, random_state=0).fit(X, y)
-    batch = method.confident_predict(X[:40])["venn"]
-    for row in range(40):
-        alone = method.confident_predict(X[row : row + 1])["venn"]
-        for name in ("lower", "upper"):
-            assert np.array_equal(alone.extra[name][0], batch.extra[name][row]), row
 
 
 def test_infinite_scores_are_the_ends_of_the_order():

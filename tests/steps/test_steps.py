@@ -176,15 +176,6 @@ def test_a_chain_has_the_columns_and_kinds_that_are_left():
     assert chain.fit_metrics_["tomek-links.removed_rows"] == 80 - len(kept)
 
 
-def test_a_chain_applies_its_steps_in_order(table):
-    X, y = table
-    chain = build_pipeline([("standardise", {}), ("row-standardise", {})])
-    treated, _, _ = chain.fit_training(X, y)
-    first, _, _ = build_step("standardise").fit_training(X, y)
-    assert np.array_equal(treated, build_step("row-standardise").transform(first))
-    assert np.array_equal(chain.transform(X), treated)
-
-
 class Keep(Step):
     """Keep every ``each``-th training row, and count the others."""
 
