@@ -199,8 +199,8 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
     if fewer.any():
         number = int(np.sum(np.triu(fewer) if fewer.ndim == 2 else fewer))
         warnings.append(
-            f"{number} estimate{'s are' if number != 1 else ' is'} made of fewer than {len(result.per_tree)} "
-            f"orthogonal trees (at least {there[fewer].min()}), because no more exist"
+            f"{number} estimate{'s are means' if number != 1 else ' is a mean'} over fewer than "
+            f"{len(result.per_tree)} orthogonal trees (at least {there[fewer].min()}), because no more exist"
         )
     if y is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)

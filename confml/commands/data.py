@@ -103,7 +103,7 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     from confml.data.download import fetch_files
 
     if bool(names) == everything:
-        raise click.UsageError("name the data sets to fetch, or say --all for every one of them")
+        raise click.UsageError("name the data sets to fetch, or use --all")
     cards = _cards(names or known_cards())
     files = {(file.folder, file.name): file for card in cards for file in card.files}
     for card in cards:

@@ -19,7 +19,7 @@ def check_source(source: str | None, new: str | None) -> None:
         return
     if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
         raise click.UsageError(
-            f"{source} is a table, and a config or a model is expected there; "
+            f"{source} is a table, expected a config or a model; "
             f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
         )
 

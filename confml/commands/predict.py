@@ -152,7 +152,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     if new is not None:
         new_rows.check_new(new)
     elif options["out"] is not None:
-        raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
+        raise click.UsageError("--out writes the predictions of new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
     inform = say_unless(quiet)
     with warnings.catch_warnings(record=True) as caught:
@@ -234,7 +234,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
         return config
     for key, option in OF_CONFIG.items():
         if options[key]:
-            raise click.UsageError(f"{option} goes with a config, not with --train")
+            raise click.UsageError(f"{option} needs a config, and cannot be combined with --train")
     spec = common.table_spec(options["train"], options)
     params = common.parameters(options["params"])
     if options["conformal"] is not None:

@@ -113,7 +113,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
                 say(f"warning: {text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
-            say(f"confml: interrupted; finished fits are in {folder}: run the same command again to go on")
+            say(f"confml: interrupted; finished fits are in {folder}: run the same command again to continue")
         return 130
     if as_json:
         print_json(results)
@@ -124,7 +124,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'tables' / 'failures.csv'}")
     if state.left:
         noun = "fit was" if len(state.left) == 1 else "fits were"
-        say(f"confml: {len(state.left)} {noun} not computed; run the same command again to go on")
+        say(f"confml: {len(state.left)} {noun} not computed; run the same command again to continue")
     return 1 if state.failed or state.left else 0
 
 

@@ -23,7 +23,7 @@ def check_datasets(draft: Draft) -> None:
             allowed = DatasetSpec.table_keys(openml=True) if dataset.openml else ()
             for key in DatasetSpec.table_keys(openml=False):
                 if getattr(dataset, key) is not None and key not in allowed:
-                    draft.add((*loc, key), "it goes with csv, which is not given", at_key=True)
+                    draft.add((*loc, key), "it needs csv, which is missing", at_key=True)
         if dataset.generate:
             _check_generator(draft, dataset, dataset.generate, loc)
         elif dataset.kind == "card":

@@ -52,7 +52,7 @@ def check_methods(draft: Draft) -> None:
     for loc, entry in draft.entries(MethodEntry, "methods"):
         noted, error_of = draft.problems.noted, _errors_of(check, entry.name)
         if "select_by" in entry.model_fields_set and not entry.tune:
-            message = "it chooses among the values of tune, and there are none"
+            message = "it selects among the values of tune, and the method has no tune"
             draft.add((*loc, "select-by"), message, at_key=True)
         if entry.select_by == "cost" and draft.values.get("costs") is None:
             hint = "add costs: to the config (a mapping or a file)"
@@ -129,7 +129,7 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Lo
             elif key == "samples":
                 inner = spec.as_params()
         if spec.kind in ("cross", "oob") and entry.tune:
-            message = f"{key}: {spec.kind} has no proper training part that parameters could be chosen on"
+            message = f"{key}: {spec.kind} has no proper training part on which parameters could be selected"
             draft.add((*loc, "tune"), message, f"take {key}: {ONE_PART[key]}, or a value", at_key=True)
         for _, step in draft.entries(StepSpec, "steps") if spec.kind == "oob" else ():
             if changes_rows(step.name):
@@ -139,7 +139,7 @@ def _check_wrappers(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Lo
         key = parameter.partition("__")[0]
         if key in TUNED_IN_VAIN:
             param_loc, hint = (*loc, "tune", parameter), "sweep it: each value is then reported"
-            draft.add(param_loc, f"accuracy cannot tell {TUNED_IN_VAIN[key]} apart", hint, at_key=True)
+            draft.add(param_loc, f"accuracy cannot select among {TUNED_IN_VAIN[key]}", hint, at_key=True)
 
 
 def _check_grids(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Loc) -> None:
@@ -148,13 +148,13 @@ def _check_grids(draft: Draft, error_of: ErrorOf, entry: MethodEntry, loc: Loc) 
         for parameter in grid:
             param_loc = (*loc, kind, parameter)
             if parameter in entry.params:
-                message = f"it has a fixed value too{draft.line((*loc, 'params', parameter))}"
+                message = f"it also has a fixed value{draft.line((*loc, 'params', parameter))}"
                 draft.add(param_loc, message, hint, at_key=True)
             elif kind == "sweep" and parameter == BEST_OF:
                 message = "methods cannot be swept"
                 draft.add(param_loc, message, "list the method once for each best-of", at_key=True)
             elif kind == "tune" and parameter in entry.sweep:
-                draft.add(param_loc, "it is swept too", hint, at_key=True)
+                draft.add(param_loc, "it is also swept", hint, at_key=True)
             else:
                 _check_values(draft, error_of, parameter, param_loc)
         if grids.size(grid) > (limit := most("COMBINATIONS", grids.LARGEST)):
@@ -190,7 +190,7 @@ def _check_twice(draft: Draft, entry: MethodEntry, loc: Loc, variants: dict[str,
         identity = grids.identity([entry.name, params])
         if identity in variants:
             settings = ", ".join(f"{key}={got(value)}" for key, value in params.items())
-            subject = f"'{entry.name}' {f'with {settings}' if settings else 'without given parameters'}"
+            subject = f"'{entry.name}' {f'with {settings}' if settings else 'without parameters'}"
             first = draft.entry_text(variants[identity])
             return draft.say(loc, f"method {subject} is listed twice, first in {first}")
         variants[identity] = loc

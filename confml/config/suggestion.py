@@ -176,7 +176,7 @@ def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) 
         _, reason = no_feature(name, numbers[:, j] if is_number[j] else table.texts(name))
         if reason == KEY:
             _list(spec, "id", [name])
-            reasons["id"] = f"{KEY}: no feature, kept with its row"
+            reasons["id"] = f"{KEY}: not a feature, kept with its row"
         elif reason:
             _list(spec, "ignore", [name])
             reasons[f"ignore {name}"] = reason
@@ -215,8 +215,9 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
     if mondrian:
         needed = ", ".join(f"{rows_needed(level)} for {level:g}" for level in levels)
         reasons["methods"] = (
-            f"class {rarest} has {100 * share:.3g} % of the rows; mondrian: true promises each class its "
-            f"level; rows of the class (calibration rows in split) that a level needs: {needed}"
+            f"class {rarest} has {100 * share:.3g} % of the rows; mondrian: true guarantees "
+            "the coverage of each class; rows of the class (calibration rows in split) that a level needs: "
+            f"{needed}"
         )
     kind = "split" if is_large else "cross"
     conformal = {"kind": kind, **mondrian} if mondrian else kind

@@ -22,7 +22,7 @@ WARNINGS: Mapping[str, str] = {
     "repeated-identifier": "a feature may name subjects with several rows each, and the config has no groups",
     "gives-label-away": "a feature determines the label of every training row",
     "class-coverage": "the regions of a method contain the labels of a class more rarely than 1 - level "
-    "(p <= 0.01, Holm over the classes): the promise is for all rows together",
+    "(p <= 0.01, Holm over the classes): the guarantee is for all rows together",
     "constant-predictions": "a method predicts the same class for every test row",
     "end-of-grid": "inner selection chooses the smallest or largest number of a tune grid on most splits, so "
     "that better values may be outside of it",

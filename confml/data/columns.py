@@ -113,13 +113,13 @@ def read_columns(
             f"no features are left: {quoted(identifiers)} {'has' if len(identifiers) == 1 else 'have'} a "
             "different text in every row",
             where=str(train.path),
-            hint="list a column under nominal: to use it all the same",
+            hint="list a column under nominal: to use it as a feature",
         )
     values = values[:, [name in categories for name in features]] if len(names) < len(features) else values
     check_finite(files, names, values)
     for marks, marked in by_marks.items():
         column = "column" if len(marked) == 1 else "columns"
-        notes.append(f"numbers with {quoted(marks)} are read as numbers: {column} {quoted(marked, 10)}")
+        notes.append(f"fields with {quoted(marks)} are read as numbers: {column} {quoted(marked, 10)}")
     _note_kinds(by_kind, categories, notes)
     head = values[: min(len(train), 1000)]  # a few rows refute most columns, all at once
     whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(train) >= ID_ROWS else ()
@@ -177,7 +177,9 @@ def handle_missing(
         notes.append(f"{table.path.name}: {gone} with missing values left out")
         if not kept.any():
             hint = "missing: mean keeps rows, ignore: leaves a column out"
-            raise DataError("every row has missing values: none is left", where=str(table.path), hint=hint)
+            raise DataError(
+                "every row has missing values, so no row is left", where=str(table.path), hint=hint
+            )
         table.keep(kept)
         return plain._replace(values=plain.values[kept])
     empty = [name for name, gap in gaps.items() if gap.all()]
@@ -231,8 +233,8 @@ def _mixed(name: str, table: TextTable, wrong: np.ndarray) -> str:
 
 
 _REMEDIES = {
-    "comma": 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
-    "unclear": 'commas are either between thousands: thousands: "," (init --thousands ,), or decimal commas: '
+    "comma": 'texts such as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
+    "unclear": 'commas separate thousands: thousands: "," (init --thousands ,), or are decimal marks: '
     'decimal: "," (--decimal ,)',
     "mixed": "correct the fields, empty those of missing values, or list the column under nominal: "
     "(--nominal COLUMN)",

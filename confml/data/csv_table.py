@@ -331,13 +331,14 @@ def _check_classes(
     single = np.flatnonzero(counts + of_test == 1).tolist()
     if len(single) > SHOWN:
         notes.append(
-            f"{len(single)} of {len(of_train)} classes have one row only: is {in_quotes(keys.label)} a class?"
+            f"{len(single)} of {len(of_train)} classes have only one row: "
+            f"is {in_quotes(keys.label)} the class?"
         )
     lines = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
     for code in single if len(single) <= SHOWN else ():
         first_line = lines[int(np.flatnonzero(codes == code)[0])]
-        sentence = f"class {short(repr(classes[code]), 60)} has one row only ({first_line})"
-        notes.append(f"{sentence}: no split has it in both parts")
+        sentence = f"class {short(repr(classes[code]), 60)} has only one row ({first_line})"
+        notes.append(f"{sentence}, so no split has it in both parts")
     absent = np.flatnonzero(counts == 0).tolist()
     if absent:
         shown = listed(f"{short(repr(classes[j]), 60)} ({counted(of_test[j], 'row')})" for j in absent)

@@ -117,7 +117,7 @@ def text_blocks(
                 line += error.object.count(b"\n", 0, error.start)
             other = "utf-8" if not chosen.startswith("utf-8") else "latin-1"
             other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
-            hint = f"say encoding: {other} (--encoding {other})"
+            hint = f"set encoding: {other} (--encoding {other})"
             raise DataError(f"not {chosen} text", where=f"{path}, line {line}", hint=hint) from None
         if b"\0" in block:
             before = block.count(b"\n", 0, block.index(0))

@@ -64,11 +64,11 @@ def find(card: str, file: CardFile) -> Path:
     if state.path is not None:
         if state.state == "found":
             return state.path
-        hint = f"replace it, or have confml data fetch {card} put the right one into the cache"
+        hint = f"replace it, or download the right one: confml data fetch {card}"
         said = state.problem or f"wrong checksum: expected SHA-256 {state.expected}, got {state.got}"
         raise DataError(said, where=str(state.path), hint=hint)
     looked = ", ".join(str(folder) for folder in search_path())
-    hint = f"confml data fetch {card} gets it"
+    hint = f"confml data fetch {card} downloads it"
     if file.manual is not None:
         hint = f"no address serves it: {' '.join(file.manual.split())}"
     raise DataError(f"{file.folder}/{file.name} of the data set '{card}' is not in {looked}", hint=hint)

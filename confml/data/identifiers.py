@@ -65,13 +65,14 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
 
 
 def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:
-    """Return a finding on columns that are no features. reasons: by column."""
+    """Return a finding on columns that are not features. reasons: by column."""
     names = ", ".join(short(name, 60) for name in list(reasons)[:5])
     key = "id" if code == "identifier" else "ignore"
-    columns = "a column is no feature" if len(reasons) == 1 else f"{len(reasons)} columns are no features"
+    columns = "a column is probably" if len(reasons) == 1 else f"{len(reasons)} columns are probably"
+    columns += " not a feature" if len(reasons) == 1 else " not features"
     shown = ", ".join(f"'{short(name, 40)}' ({reason})" for name, reason in [*reasons.items()][:5])
     remedy = f"{key}: [{names}] leaves {'it' if len(reasons) == 1 else 'them'} out of the features"
-    return Finding(code, f"{columns} as it seems: {shown}", remedy, columns=tuple(reasons)[:MOST])
+    return Finding(code, f"{columns}: {shown}", remedy, columns=tuple(reasons)[:MOST])
 
 
 def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:

@@ -20,7 +20,7 @@ def most(name: str, default: int) -> int:
 
 def raised_by(name: str) -> str:
     """Return the hint that says how a limit is raised."""
-    return f"if it is right, raise the limit: CONFML_MOST_{name}"
+    return f"if this is correct, raise the limit: CONFML_MOST_{name}"
 
 
 def check_width(columns: int, where: str) -> None:

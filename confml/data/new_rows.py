@@ -214,8 +214,8 @@ class RowCoder:
         absent = len(labels) == 1 and all(map(is_number, labels)) == all(map(is_number, self.class_texts))
         if labels and not {*labels} & {*self.class_texts} and not absent:
             raise DataError(
-                f"no label of the new rows is a class of the training rows: here {quoted(sorted(labels))}, "
-                f"there {quoted(self.class_texts)}",
+                f"no label of the new rows is a class of the training rows: {quoted(sorted(labels))}, "
+                f"and the classes are {quoted(self.class_texts)}",
                 where=f"{where}, column {in_quotes(str(self.label))}",
                 hint="write labels as in the training rows, or leave the column out",
             )
@@ -273,7 +273,7 @@ class RowCoder:
                 effect = f"nominal: [{short(name, 40)}] makes it categorical"
             else:
                 fact = "categories that no training row has"
-                effect = f"they count as none of the known ones, which are {quoted(texts)}"
+                effect = f"they are coded as none of the training categories: {quoted(texts)}"
             notes.append(
                 f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(unknown.texts))} "
                 f"({counted(unknown.rows, 'row')}, the first on {unknown.location}); {effect}"

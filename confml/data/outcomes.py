@@ -85,8 +85,10 @@ def outcomes_of(
         outcomes = _numbers(table, name, wide)
         if wide and "item" not in named and is_like_identifier(name, outcomes):
             if len(outcomes) >= ID_ROWS or ID_NAME.search(name):
-                message = f"the column {in_quotes(name)} has another whole number in every row, as items have"
-                hint = f"--item {name} says so; a model is compared if another column is named with --item"
+                message = (
+                    f"the column {in_quotes(name)} has a different whole number in every row, as items have"
+                )
+                hint = f"add --item {name}; if it is a model, name the column of the items with --item"
                 raise DataError(message, where=str(table.path), hint=hint)
         values[units, at if wide else codes["model"]] = outcomes
     notes = list(table.notes)
@@ -173,7 +175,7 @@ def _numbers(table: TextTable, name: str, wide: bool) -> np.ndarray:
         values, wrong = distinct[texts.codes], np.isinf(distinct)[texts.codes]
     if wrong.any():
         row = int(np.argmax(wrong))
-        hint = "name a column that is no model with --item, --group, --task or --split, or remove it"
+        hint = "name a column that is not a model with --item, --group, --task or --split, or remove it"
         hint = f"{_OUTCOMES}{f'; {hint}' if wide else ''}"
         text = f"{in_quotes(table.text(row, name))} is not an outcome"
         raise DataError(text, where=table.where(row, name), hint=hint)

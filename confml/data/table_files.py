@@ -135,7 +135,7 @@ def read_table(
         raise DataError(f"there are no rows under the header (line {header.line})", where=str(path))
     if separator is None and header.separator != ",":
         words = {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}[header.separator]
-        table.notes.insert(0, f"{path.name}: columns are separated by {words}, as it seems")
+        table.notes.insert(0, f"{path.name}: the columns seem to be separated by {words}")
     return table
 
 

@@ -91,7 +91,7 @@ class TextTable:
         for at, name in enumerate(names):
             first = seen.setdefault(name, at)
             if first != at:
-                message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
+                message = f"columns {first + 1} and {at + 1} have the same name, '{short(name, 60)}'"
                 raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
         return cls(path, data.rename_columns(names), lines, notes=notes, **others)
 
@@ -171,7 +171,9 @@ def header_hint(names: Sequence[str], table: TextTable | None = None) -> str | N
     head = {} if table is None else table.data.slice(0, 1000).to_pydict()
     repeated = sum(name in texts for name, texts in head.items())
     if (numbers and (numbers != sequence or len(numbers) == 1)) or 2 * repeated > len(names):
-        return "the first line looks like data: without a header, say header: false (init --no-header)"
+        return (
+            "the first line looks like data; if the file has no header, set header: false (init --no-header)"
+        )
     return None
 
 

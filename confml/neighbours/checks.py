@@ -28,7 +28,7 @@ def check_arrays(values: Mapping[str, Any], **forms: str) -> dict[str, int]:
         dtype, *axes = form.split()
         array = values.get(name)
         if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype) or array.ndim != len(axes):
-            raise ValueError(f"{name} is no array {form}")
+            raise ValueError(f"{name} is not an array {form}")
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise ValueError(f"{name} has NaN")
         for axis, size in zip(axes, array.shape, strict=True):

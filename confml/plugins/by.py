@@ -69,7 +69,7 @@ def _part(item: Any) -> Part:
         return Part(item)
     ((name, bins),) = item.items() if isinstance(item, Mapping) else [("", item)]
     if name in (PREDICTED, LABEL, "") or not _is_name(name):
-        raise ValueError(f"{item!r} is no part of a division, or has no bins")
+        raise ValueError(f"{item!r} is not a part of a division, or has no bins")
     if _is_list(bins):
         cuts = tuple(map(float, bins))
         if not cuts or not all(low < high for low, high in itertools.pairwise(cuts)):

@@ -113,7 +113,7 @@ class ExchangeabilityCheck:
         if not differs:
             return ""
         tests = f"None of {len(differs)} tests" if len(differs) > 1 else "No test"
-        unseen = "" if self.labelled else "; a change of the labels is not seen without labels"
+        unseen = "" if self.labelled else "; without labels a change of the labels is not detected"
         return f"{tests} shows that new rows differ{unseen}."
 
     def tests(self) -> dict[str, Finding]:

@@ -34,4 +34,4 @@ def check_support_vectors(value: Any) -> None:
     if np.min(value.n_support_, initial=0) < 0 or np.sum(value.n_support_, dtype=object) != vectors:
         raise ValueError("the numbers of support vectors of the classes do not add up")
     if vectors and not (value.support_.min() >= 0 and value.support_.max() < value.shape_fit_[0]):
-        raise ValueError("a support vector is no training row")
+        raise ValueError("a support vector is not a training row")

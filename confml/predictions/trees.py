@@ -26,7 +26,7 @@ def check_tree_nodes(content: bytes) -> None:
     for entry in _entries(schema):
         if entry.get("__class__") == "Tree":
             if entry.get("__loader__") != "TreeNode":
-                raise ValueError("a tree is not made as a tree")
+                raise ValueError("the object is not a tree")
             if entry["__reduce__"]["args"]["content"][2]["content"] != "1":
                 raise ValueError("a tree has several outputs")
 

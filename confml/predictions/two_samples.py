@@ -43,14 +43,14 @@ class TwoSamples(NamedTuple):
     def sentences(self) -> list[str]:
         """Return the result of the classifier, and the features that differ."""
         sentences = [
-            f"A classifier tells the {self.rows} new rows from training rows with accuracy "
+            f"A classifier separates the {self.rows} new rows from training rows with accuracy "
             f"{self.accuracy:.3f} ± {self.error:.3f} (0.5 without a difference; p-value "
             f"{p_text(self.joint, ALARM)})."
         ]
         low = sorted((p, name) for name, p in self.features if p <= ALARM)
         listed = ", ".join(f"'{printable(name, 60)}' ({p_text(p, ALARM)})" for p, name in low[:SHOWN])
         rest = f", ... ({len(low)} features)" if len(low) > SHOWN else ""
-        what = f"Features that differ (p-value, Holm): {listed}{rest}" if low else "No feature differs alone"
+        what = f"Features that differ (p-value, Holm): {listed}{rest}" if low else "No single feature differs"
         return [*sentences, f"{what}."]
 
 
@@ -132,7 +132,7 @@ class Drift:
     def findings(self) -> dict[str, Finding]:
         """Return the tests: of the classifier, and of the features."""
         if self._tests is None:
-            few = f"Fewer than {FEWEST} new rows are not tested against the training rows."
+            few = f"New rows are not compared with the training rows: at least {FEWEST} are needed."
             return {"classifier": Finding(few)}
         p, n = min((p for _, p in self._tests.features), default=1.0), len(self._tests.features)
         of_classifier, of_features = self._tests.sentences()

@@ -63,7 +63,8 @@ class Progress:
         """Print the numbers of failures that were counted."""
         for first, number in self._alike.values() if not self.tracebacks else ():
             if number > 1:
-                self._print(printable(f"failed: {number - 1} more like {first}, with the same error"))
+                fits = "1 more fit" if number == 2 else f"{number - 1} more fits"
+                self._print(printable(f"failed: {fits} like {first}, with the same error"))
         self._alike = {}
 
     def _print(self, text: str) -> None:

@@ -232,7 +232,7 @@ def test_two_rows_have_one_tree():
     assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
     assert result.pairwise.estimate[0, 1] == 1.0
     assert warnings_about(result.pairwise) == [
-        "1 estimate is made of fewer than 3 orthogonal trees (at least 1), because no more exist"
+        "1 estimate is a mean over fewer than 3 orthogonal trees (at least 1), because no more exist"
     ]
     assert len(warnings_about(result.one_vs_rest)) == 1
     assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []

@@ -220,7 +220,7 @@ def test_categories_and_unknown_ones(tmp_path, monkeypatch):
         "x2",
     ]
     assert "column 'job' has categories that no training row has: 'd' (1 row, the first on line 3)" in told
-    assert "which are 'a', 'b', 'c'" in told
+    assert "training categories: 'a', 'b', 'c'" in told
     (tmp_path / "new.csv").write_text("job,age\na,21\n")
     rows, told = run("--train", "loans.csv", "--label", "default", "new.csv")
     assert rows[0]["id"] == "" and "identifier columns of the training rows are missing: 'id'" in told

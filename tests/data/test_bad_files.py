@@ -31,7 +31,7 @@ BAD = {
     "open quote after a field with blanks": ('x,y\n1, "2,3",u\n', 2, None, "3 fields, expected 2"),
     "Latin-1": (GOOD.replace("5,6,a", "5,6,\xfc").encode("latin-1"), 4, None, "--encoding latin-1"),
     "UTF-16 without a mark": (GOOD.encode("utf-16-le"), 1, None, "zero bytes"),
-    "two columns of one name": (GOOD.replace("z", "x", 1), 1, None, "two columns are called 'x'"),
+    "two columns of one name": (GOOD.replace("z", "x", 1), 1, None, "have the same name, 'x'"),
     "decimal comma": ("x;y\n1,5;a\n2;b\n", 2, "x", "--decimal ,"),
     "empty field": (with_field(""), 4, "x", "the field is empty"),
     "NA": (with_field("NA"), 4, "x", "the value is missing ('NA')"),

@@ -55,7 +55,7 @@ def error(csv, *args, kind=DataError, **keys) -> str:
 def test_the_separator_is_found_and_said(csv, separator, note, word):
     data = csv(GOOD.replace(",", separator))
     assert data.checksum == csv(GOOD).checksum
-    assert data.notes == (f"mine.csv: columns are separated by {note}, as it seems",)
+    assert data.notes == (f"mine.csv: the columns seem to be separated by {note}",)
     assert csv(GOOD.replace(",", separator), separator=word).notes == ()
 
 
@@ -168,7 +168,7 @@ def test_notes_on_a_test_file(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,b\n", "x,extra,y\n1,9,a\n2,9,c\n")
     assert data.notes == (
         "new.csv: columns that mine.csv does not have are left out: 'extra'",
-        "class 'c' has one row only (line 3): no split has it in both parts",
+        "class 'c' has only one row (line 3), so no split has it in both parts",
         "classes in the test file only, which cannot be learnt: 'c' (1 row)",
     )
 
@@ -357,9 +357,9 @@ def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
 
 def test_a_class_with_one_row_is_noted(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,c\n5,b\n")
-    assert data.notes == ("class 'c' has one row only (line 5): no split has it in both parts",)
+    assert data.notes == ("class 'c' has only one row (line 5), so no split has it in both parts",)
     rows = "".join(f"{i % 3},{i if i > 4 else 0}\n" for i in range(12))
-    assert csv(f"x,y\n{rows}").notes == ("7 of 8 classes have one row only: is 'y' a class?",)
+    assert csv(f"x,y\n{rows}").notes == ("7 of 8 classes have only one row: is 'y' the class?",)
 
 
 # ---- whatever a file holds

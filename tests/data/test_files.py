@@ -66,7 +66,7 @@ def test_a_missing_file_names_the_folders_and_the_command(folders):
     said = str(caught.value)
     assert said.startswith("toy/a.data of the data set 'toy-variant' is not in ")
     assert all(str(folder) in said for folder in folders)
-    assert said.endswith("confml data fetch toy-variant gets it")
+    assert said.endswith("confml data fetch toy-variant downloads it")
     assert caught.value.exit_code == 3
 
 
@@ -80,7 +80,7 @@ def test_a_wrong_file_says_both_checksums_and_what_to_do(folders):
     )
     put(folders[1], WRONG)
     os.remove(path)
-    with pytest.raises(DataError, match="replace it, or have confml data fetch toy put"):
+    with pytest.raises(DataError, match="replace it, or download the right one: confml data fetch toy"):
         find("toy", card_file())
 
 

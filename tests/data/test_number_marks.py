@@ -47,7 +47,7 @@ def test_thousands_are_numbers_not_categories(tmp_path):
     path = written(tmp_path / "a.csv", {"price": [f"{value:,}" for value in values]})
     data = load({"csv": path, "label": "label"})
     assert data.table[:, 0].tolist() == values.tolist() and data.attributes == ("price",)
-    assert "numbers with ',' are read as numbers: column 'price'" in data.notes
+    assert "fields with ',' are read as numbers: column 'price'" in data.notes
     plain = written(tmp_path / "b.csv", {"price": list(map(str, values))})
     coder = RowCoder(data, "label")
     assert np.array_equal(coder.code(read_table(path)).X, coder.code(read_table(plain)).X)

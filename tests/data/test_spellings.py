@@ -71,7 +71,7 @@ def test_no_header(tmp_path):
     [
         ("red,0,round,no\nblue,1,round,yes\nred,2,long,no\n", "y", None, "first line looks like data"),
         ("a,b,c\na,b,d\na,b,e\n", "y", None, "first line looks like data"),
-        ("age,age,y\n1,2,no\n3,4,yes\n", "y", None, "two columns are called 'age': 1 and 2; rename"),
+        ("age,age,y\n1,2,no\n3,4,yes\n", "y", None, "columns 1 and 2 have the same name, 'age'; rename"),
         ("age,sex,ill\n1,2,no\n3,4,yes\n", "ill", False, "column 'ill'.*leave out header: false"),
     ],
 )

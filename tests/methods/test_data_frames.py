@@ -164,7 +164,7 @@ def test_class_weights_have_the_kind_of_the_labels(iris):
 
 
 SCORE = "labels of 75 rows: error rate 4 %"
-NO_CLASS = "no label of the new rows is a class of the training rows: here "
+NO_CLASS = "no label of the new rows is a class of the training rows: "
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,12 @@ NO_CLASS = "no label of the new rows is a class of the training rows: here "
         (lambda y: y.astype(float), SCORE, None),
         (lambda y: y.astype(float).astype(str), SCORE, None),
         (lambda y: np.full(len(y), 7), "75 rows have a class that is absent", None),
-        (lambda y: np.array(["a", "b", "c"])[y], None, NO_CLASS + "'a', 'b', 'c', there '0', '1', '2'"),
-        (lambda y: y > 0, None, NO_CLASS + "'False', 'True', there '0', '1', '2'"),
+        (
+            lambda y: np.array(["a", "b", "c"])[y],
+            None,
+            NO_CLASS + "'a', 'b', 'c', and the classes are '0', '1', '2'",
+        ),
+        (lambda y: y > 0, None, NO_CLASS + "'False', 'True', and the classes are '0', '1', '2'"),
     ],
 )
 def test_labels_of_new_rows(iris, labels, score, message):

@@ -264,9 +264,7 @@ def test_run_and_predict_decide_the_same(tmp_path, monkeypatch):
     assert costs["majority-class", "always-yes"] == pytest.approx(0.88)
     assert costs["majority-class", "always-no"] == pytest.approx(0.96)
     assert not any(method == "tcm-nn" for method, _ in costs)
-    assert "tcm-nn has no probabilities: no decisions, no recommendation for cost." in " ".join(
-        ran.output.split()
-    )
+    assert "tcm-nn has no probabilities, so it is not recommended for cost." in " ".join(ran.output.split())
 
 
 def decision_costs(p, truth):

@@ -107,7 +107,9 @@ def test_a_class_that_regions_contain_too_rarely_is_named():
     assert named == [
         f"Class yes: the regions cover {100 * of_class:.3g} %, which is shown to be too low for 95 %."
     ]
-    assert "mondrian: true promises each class its level and needs 19 calibration rows of it." in said
+    assert (
+        "mondrian: true guarantees the coverage of each class, and needs 19 calibration rows of it." in said
+    )
     confml.predict(train, new, say=said.append, mondrian=True, **options)
     confml.predict(train, new, say=said.append, **options | {"conformal": None})
     assert sum(text.startswith("Class ") for text in said) == 1
@@ -206,7 +208,7 @@ def test_changed_labels_contradict_exchangeability(options):
     assert (
         "The new rows do not look exchangeable with the training rows, so the guarantee may not hold" in text
     )
-    assert "shows that new rows differ; a change of the labels is not seen without labels" in said_by(
+    assert "shows that new rows differ; without labels a change of the labels is not detected" in said_by(
         train, new.drop(columns="y"), levels=[0.1], **options
     )
 

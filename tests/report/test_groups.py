@@ -110,7 +110,7 @@ def test_table_of_groups(folder):
 
 def test_a_run_calls_no_valid_group_too_low_and_names_the_small_ones(folder):
     answer = (folder / "res" / "answer.json").read_text()
-    assert "keeps its promise" not in answer and json.loads(answer)["datasets"]
+    assert "every method with a guarantee" not in answer and json.loads(answer)["datasets"]
     bands = pd.read_csv(folder / "res" / "tables/class-coverage.csv")
     assert (bands.band_low.isna() == bands.params.str.contains("age")).all()
     assert (bands.band_low.dropna() < 1).all()

@@ -129,7 +129,7 @@ def test_the_answer_comes_first_and_says_what_would_have_been_detected(wide):
     compared = confml.compare(wide, wide=True)
     first, power, stays = compared.sentences
     assert first.startswith("No significant difference between ") and "; c is worse by " in first
-    assert "would probably have been detected (80 % power); with" in power and "could be." in power
+    assert "would probably have been detected (80 % power); with" in power and "could be detected." in power
     assert "of the resampled tables" in stays
     assert str(compared).startswith(first)
     assert compared._repr_html_().startswith("<p>No significant difference")
@@ -258,8 +258,8 @@ def test_a_column_that_looks_like_groups_is_named(wide):
         ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0], "doc": ["x", "y"]}, {"group": "doc"},
          "row 2, column 'doc': item '1' is in two groups"),
         ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True},
-         "the column 'id' has another whole number in every row, as items have; --item id says so"),
-        ({"row_id": [3, 1, 2], "a": [0, 1, 1], "b": [1] * 3}, {"wide": True}, "--item row_id says so"),
+         "the column 'id' has a different whole number in every row, as items have; add --item id"),
+        ({"row_id": [3, 1, 2], "a": [0, 1, 1], "b": [1] * 3}, {"wide": True}, "add --item row_id"),
         ({"item": [1, 2], "modle": ["a", "b"], "outcome": [1, 0]}, {},
          "there is no column 'model'; --model names it; did you mean 'modle'?"),
         ({"t": [1, 2], "item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {"task": "t"},

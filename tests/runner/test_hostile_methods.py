@@ -212,7 +212,7 @@ def test_a_signal_ends_a_run_and_its_workers(tmp_path, environment, number, time
         os.kill(process.pid, number)
         time.sleep(0.05)
     _, told = process.communicate(timeout=60)
-    assert process.returncode == 130 and b"run the same command again to go on" in told
+    assert process.returncode == 130 and b"run the same command again to continue" in told
     assert b"Traceback" not in told
     assert workers and all_ended(workers)
     assert not list((tmp_path / "out").glob(".work*")) and not (tmp_path / "out" / "failures").exists()

@@ -24,7 +24,7 @@ def test_equal_failures_are_counted(capsys):
     assert capsys.readouterr().err.splitlines() == [
         "failed: iris knn k=200 r0: ValueError: 100 rows",
         "failed: iris tcm-nn k=200 r0: ValueError: 100 rows",
-        "failed: 2 more like iris knn k=200 r0, with the same error",
+        "failed: 2 more fits like iris knn k=200 r0, with the same error",
     ]
     progress.tracebacks = True
     progress.failed(cell("iris"), "why", "Traceback ...")

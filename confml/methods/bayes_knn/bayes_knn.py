@@ -85,7 +85,7 @@ class BayesKNN(Method):
         "k_max": Integer("largest k; the prior of k is uniform on 1 .. min(n - 1, k_max)", 1),
         "beta_scale": Number("scale of the half-normal prior of beta", 0.0, 1e6, low_open=True),
         "ties": Choice(
-            "neighbours at equal distances: average, they share their places; index, earlier rows first",
+            "neighbours at equal distances: average: they share their ranks; index: earlier rows first",
             ("average", "index"),
         ),
         "estimate": Choice(

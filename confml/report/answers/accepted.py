@@ -58,7 +58,7 @@ class Accepted(NamedTuple):
     @property
     def sentence(self) -> str:
         """The share as text: first the certified one, then the one that was chosen on the test rows."""
-        chosen = "No accepted share has an observed risk of at most 1 %."
+        chosen = "No threshold has an observed risk of at most 1 %."
         if self.observed > 0:
             share = percent(self.observed)
             chosen = (

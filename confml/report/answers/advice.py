@@ -138,7 +138,7 @@ def unpromised(comparisons: Comparisons, level: float) -> str:
         f"{name} ({listed(list(of_method))})" if name in several else name
         for name, of_method in views.items()
     ]
-    return f"No coverage of 1 - level is promised for the regions of {listed(names, 8)}." if names else ""
+    return f"No coverage of 1 - level is guaranteed for the regions of {listed(names, 8)}." if names else ""
 
 
 def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted) -> Advice:
@@ -231,8 +231,8 @@ def _undecided(comparisons: Comparisons, dataset: str, comparison: Comparison) -
 def _without_decisions(methods: Iterable[str]) -> str:
     """Return a sentence on methods without probabilities; "" without any."""
     names = list(dict.fromkeys(methods))
-    have = "has" if len(names) == 1 else "have"
-    text = f" {listed(names)} {have} no probabilities: no decisions, no recommendation for cost."
+    have, they_are = ("has", "it is") if len(names) == 1 else ("have", "they are")
+    text = f" {listed(names)} {have} no probabilities, so {they_are} not recommended for cost."
     return text if names else ""
 
 
@@ -241,8 +241,8 @@ def _why_none(comparisons: Comparisons, dataset: str, aim: str, level: float | N
     lines = [line for line in comparisons.of_dataset(dataset) if comparisons.estimate(line, SIZE, level)]
     if aim == "regions" and level is not None and lines:
         if all(comparisons.promise(line, level) is None for line in lines):
-            return "No method promises the coverage of its regions."
-        return f"None keeps its promise at level {level!r}."
+            return "No method guarantees the coverage of its regions."
+        return f"At level {level!r} the coverage of every method with a guarantee is shown to be too low."
     costs = "probabilities for decisions" if comparisons.results.costs else "costs (costs: in the config)"
     missing = {"cost": costs, "regions": "regions"}.get(aim, "results")
     return f"No method has {missing}."
@@ -276,7 +276,7 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
     worse = {line for line in errors if line in comparison.lines and comparison.worse(line)}
     other = min(errors, key=lambda line: (line in worse, errors[line], line))
     times = comparisons.seconds(other) / max(comparisons.seconds(chosen), 1e-9)
-    price = f", at {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
+    price = f", in {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
     price += ", but it is shown to be worse" if other in worse else ""
     return f"{text}; the regions of {comparisons.label(other)} have {have}{price}."
 
@@ -291,7 +291,7 @@ def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> st
     )
     promise = comparisons.promise(line, level)
     if promise:
-        return f"{text} The promise is approximate, because {', and '.join(promise)}."
+        return f"{text} The guarantee is approximate, because {', and '.join(promise)}."
     if promise is None or comparisons.results.config.protocol.kind not in IN_PARTS:
         return text
     p = comparisons.low_coverage(line, level)

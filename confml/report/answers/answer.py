@@ -284,9 +284,11 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
     if not tested:
         return f"{text} Nothing to compare with."
     clear = sum(not answer.alike for answer in tested)
-    where = f"{clear} of {len(tested)} data sets" if clear else "no data set"
+    others = "On no data set are all other methods"
+    if clear:
+        others = f"On {clear} of {len(tested)} data sets all other methods are"
     power = detectable_text([answer.detectable for answer in tested])
-    text += f" All other methods are significantly worse on {where}."
+    text += f" {others} significantly worse."
     return f"{text} {power[0].upper()}{power[1:]}."
 
 
@@ -294,7 +296,7 @@ def _accepted(answers: Sequence[Answer]) -> list[str]:
     """Return the certified share of each data set, or the range of those chosen on the test rows."""
     if any(answer.accepted.certified for answer in answers):
         texts = {answer.dataset: answer.accepted.certificate for answer in answers}
-        return some([f"{dataset}: {text}" for dataset, text in texts.items() if text])
+        return some([f"{dataset}: {text}" for dataset, text in texts.items() if text], "data sets")
     shares = [answer.accepted.observed for answer in answers]
     least, most = map(percent, (min(shares), max(shares)))
     none = "No threshold is certified. " * any(answer.accepted.joint for answer in answers)

@@ -23,7 +23,8 @@ def class_sentences(comparisons: Comparisons, line: Line) -> list[str]:
             f"{f'{line.dataset}, class' if several else 'Class'} {label}: the regions of "
             f"{comparisons.label(line)} {low_class_text(coverage, level)}."
             for _, label, coverage, level in low
-        ]
+        ],
+        "classes",
     )
     level = min((of_class.level for of_class in low), default=None)
     if level is None or comparisons.low_coverage(line, level) is not None:  # of all rows together

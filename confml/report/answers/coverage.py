@@ -105,9 +105,9 @@ def low_class_text(coverage: float, level: float) -> str:
 
 
 def per_class_remedy(params: Mapping[str, Any], level: float, option: str) -> str:
-    """Return a sentence on the option that promises each class its level; "" where p-values do so."""
+    """Return a sentence on the option that guarantees the coverage of each class; "" where p-values do so."""
     if has_label_conditional_p_values(params):
         return ""
     rows = "calibration rows" if params.get("conformal") == "split" else "rows"
-    needs = f" and needs {needed} {rows} of it" if (needed := rows_needed(level)) else ""
-    return f"{option} promises each class its level{needs}."
+    needs = f", and needs {needed} {rows} of it" if (needed := rows_needed(level)) else ""
+    return f"{option} guarantees the coverage of each class{needs}."

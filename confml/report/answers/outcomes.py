@@ -304,7 +304,7 @@ class TaskComparison:
         """Return which difference would have been detected, and the items that a smaller one needs."""
         detectable = self.comparison.detectable
         if not math.isfinite(detectable):
-            return "No possible difference would probably have been detected: there are too few items."
+            return "No difference could have been detected: there are too few items."
         power = "80 %" if self.table.clusters is None else "60 to 80 %"
         text = f"A difference of {self.amount(detectable)} would probably have been detected ({power} power)"
         if self.table.split_means.shape[1] > 1:
@@ -313,7 +313,7 @@ class TaskComparison:
         items = self.items * ((detectable / smaller) ** 2 - 1)
         kind = "" if self.table.clusters is None else " in groups of the same kind"
         number = f"{int(float(f'{items:.2g}')):,}"
-        return f"{text}; with {number} more items{kind} {self.amount(smaller)} could be."
+        return f"{text}; with {number} more items{kind} {self.amount(smaller)} could be detected."
 
 
 def _are_equal(first: Sequence[SplitLosses], second: Sequence[SplitLosses]) -> bool:

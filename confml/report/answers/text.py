@@ -40,10 +40,10 @@ def best_on(pairs: Iterable[tuple[str, str]], nouns: tuple[str, str] = ("method"
     return "; ".join(texts)
 
 
-def some(texts: Sequence[str], most: int = 5) -> list[str]:
-    """Return at most so many sentences, and the number of the others."""
+def some(texts: Sequence[str], noun: str, most: int = 5) -> list[str]:
+    """Return at most so many sentences, and the number of the others with their noun in the plural."""
     rest = len(texts) - most
-    return list(texts) if rest <= 1 else [*texts[:most], f"{rest} more"]
+    return list(texts) if rest <= 1 else [*texts[:most], f"{rest} more {noun}"]
 
 
 TERMS = {
@@ -97,7 +97,9 @@ def detectable_text(values: Sequence[float], best: float = math.nan, unit: str =
 def caution(splits: int, few: int) -> str:
     """Return a caution against few splits; "" with enough of them."""
     if splits == 1:
-        return "one split: the verdicts are on these fitted models, training again may differ"
+        return (
+            "one split: the tests are about these fitted models; other training rows may give other results"
+        )
     if splits < few:
-        return f"{splits} splits: fewer than {few} hardly show how much splits differ"
+        return f"{splits} splits: fewer than {few} estimate the variation between splits poorly"
     return ""

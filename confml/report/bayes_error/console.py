@@ -50,7 +50,7 @@ def print_study(study: Study, *, stream: IO[str] | None = None) -> None:
         if rows := TABLES[name](study):
             shown = rows[: MOST_ROWS.get(name)]
             left = len(rows) - len(shown)
-            note = [f"... and {left} more (--out writes them)"] if left else []
+            note = [f"... and {left} more rows (--out writes them)"] if left else []
             title = TITLES[name].format(name=study.name, criterion=study.request.criterion)
             forms = dict(column.split("=", 1) for column in columns.split("; "))
             if study.intervals is None:

@@ -60,7 +60,7 @@ def _verdict(ranked: Ranking) -> str:
     if not ranked.testable:
         return f"too few data sets for a test (at least {ranked.needed})"
     p = f"Friedman p = {ranked.comparison.f_p_value:.2g}"
-    return f"{p}; bars: Wilcoxon with Holm" if ranked.differs else f"{p}: no difference shown"
+    return f"{p}; bars: Wilcoxon with Holm" if ranked.differs else f"{p}: no significant difference"
 
 
 def check(options: Mapping[str, Any]) -> None:
@@ -70,7 +70,8 @@ def check(options: Mapping[str, Any]) -> None:
 
 
 RANKS = Figure(
-    about="mean ranks over all data sets, bars join what is not shown to differ (metric: error, ari ...)",
+    about="mean ranks over all data sets; bars join methods without a significant difference "
+    "(metric: error, ari ...)",
     draw=draw,
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),

@@ -102,7 +102,7 @@ def _legend(comparisons: Comparisons) -> list[str]:
         for line, reason in test.left_out.items()
     ]
     weak = list(filter(None, map(comparisons.not_above_baseline, datasets)))
-    return [*filter(None, legend), *some(left_out), *some(weak)]
+    return [*filter(None, legend), *some(left_out, "methods"), *some(weak, "data sets")]
 
 
 def summary_text(results: RunResults, answer: RunAnswer, notes: Sequence[str]) -> str:

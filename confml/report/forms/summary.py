@@ -97,8 +97,8 @@ def _notes(summary: Summary, comparisons: Comparisons) -> list[str]:
         "Rates in per cent, set sizes in labels; means over splits, errors with ± sd.": True,
         **{f"{name}: so far {text}, no comparison.": True for name, text in comparisons.unfinished.items()},
         "Bold: lowest error of the data set.": any(mean.best for key, mean in estimates if key == "error"),
-        "Bold set size: smallest regions at the level whose promised coverage is not shown to be too low; an "
-        "empty region counts as one label.": any(mean.best for key, mean in estimates if key == SIZE),
+        "Bold set size: smallest regions at the level whose guaranteed coverage is not shown to be too low; "
+        "an empty region counts as one label.": any(mean.best for key, mean in estimates if key == SIZE),
         "Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
         f"compared: {low} of the rows.": low,
         "Mean cost per row with its 95 % interval over all test rows (t test of the rows).": any(

@@ -60,7 +60,9 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
             f"at level {listed(list(shown))} the regions of {listed(list(dict.fromkeys(methods)))} contain "
             f"some classes too rarely ({listed(list(classes))})"
         )
-        yield Warned("class-coverage", sentence, "mondrian: true promises each class its level", dataset)
+        yield Warned(
+            "class-coverage", sentence, "mondrian: true guarantees the coverage of each class", dataset
+        )
 
 
 class Counted(NamedTuple):

@@ -70,7 +70,7 @@ PAGE = Files(
     {
         "report.html": "all results on one page, for a browser",
         "summary.md": "the answer, the short table, and warnings, as Markdown",
-        "answer.json": "the answer: advice with price and guarantee, for each data set and over all",
+        "answer.json": "the answer: advice with time and guarantee, for each data set and over all",
     },
     write_page,
     collects=lambda run: (losses_of,),

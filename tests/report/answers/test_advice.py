@@ -129,7 +129,7 @@ def test_a_guarantee_and_its_price():
     found = advice_of(run, "error")
     assert found.recommended == "knn"
     assert found.guarantee.startswith(
-        "The regions of knn have no guarantee of 95 %; the regions of slow have one, at "
+        "The regions of knn have no guarantee of 95 %; the regions of slow have one, in "
     )
     assert "50 times the time" in found.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
@@ -145,7 +145,7 @@ def test_smallest_valid_regions():
     assert found.recommended == "small" and found.value == "set size 1.000 at level 0.05"
     assert found.head.startswith("For the smallest valid regions: small")
     assert advice_of(run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)}), "regions").reason == (
-        "None keeps its promise at level 0.05."
+        "At level 0.05 the coverage of every method with a guarantee is shown to be too low."
     )
     margins = run_of({"a": lambda cell, truth: (np.eye(2)[truth], "margin")})
     assert advice_of(margins, "regions").reason == "No method has regions."
@@ -159,7 +159,7 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     estimates = [comparisons.estimate(line, "mean_region_size", 0.05) for line in comparisons.lines]
     assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
-    assert advice_of(only, "regions").reason == "No method promises the coverage of its regions."
+    assert advice_of(only, "regions").reason == "No method guarantees the coverage of its regions."
     estimate = [found.get("mean_region_size") for *_, found in summary_of(only).rows]
     assert any(estimate) and not any(one.best for one in estimate if one)
 

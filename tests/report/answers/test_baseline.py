@@ -146,7 +146,7 @@ def test_constant_decisions_over_data_sets(abstain, shown):
     advice = overall(comparisons_of(run_of(methods, ("d", "e"), costs=costs)), "cost")
     assert advice.recommended == "a" and advice.sentence.startswith("For the lowest cost: a (mean rank 1.00")
     assert (f"a is shown to {shown}." in advice.sentence) == bool(shown)
-    assert advice.sentence.endswith("p has no probabilities: no decisions, no recommendation for cost.")
+    assert advice.sentence.endswith("p has no probabilities, so it is not recommended for cost.")
 
 
 def test_no_advice_where_no_method_is_better_than_a_constant_on_any_data_set():
@@ -184,7 +184,7 @@ def test_a_method_is_seldom_called_better_than_a_constant_on_any_of_eight_data_s
 
 def test_regions_without_a_promised_coverage_are_named():
     run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)})
-    sentence = "No coverage of 1 - level is promised for the regions of a."
+    sentence = "No coverage of 1 - level is guaranteed for the regions of a."
     assert unpromised(comparisons_of(run), 0.05) == sentence
     assert sentence in short_table(run).notes
     assert sentence in shown_summary(run).notes
@@ -239,7 +239,7 @@ def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken
     """A method whose p-values are counted among the rows that the steps are fitted to."""
     run = run_of({"b": p_values(0.01, 2)}, **config)
     comparisons = comparisons_of(run)
-    sentence = f"No coverage of 1 - level is promised for the regions of {broken}." if broken else ""
+    sentence = f"No coverage of 1 - level is guaranteed for the regions of {broken}." if broken else ""
     assert unpromised(comparisons, 0.05) == sentence
     assert (comparisons.promise(comparisons.lines[0], 0.05) is None) == bool(broken)
     cell = next(iter(comparisons.losses[comparisons.lines[0]].values()))

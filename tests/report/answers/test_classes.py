@@ -99,24 +99,24 @@ def test_the_answer_names_the_costly_class():
         f"Class yes: the regions of nn cover {coverage:.3g} %, which is shown to be too low for 95 %."
     )
     assert coverage < 80 and {sentence, remedy} <= {*answer.sentences}
-    assert remedy == "mondrian: true promises each class its level and needs 19 rows of it."
+    assert remedy == "mondrian: true guarantees the coverage of each class, and needs 19 rows of it."
     assert answer.as_dict()["datasets"]["d0"]["classes"] == [sentence, remedy]
     assert notes_of(run) == [
         "warning: d0: at level 0.05 the regions of nn contain some classes too rarely (yes); mondrian: true "
-        "promises each class its level [class-coverage]"
+        "guarantees the coverage of each class [class-coverage]"
     ]
 
 
 @pytest.mark.parametrize(
     "params, remedy",
     [
-        ({}, " and needs 19 rows of it."),
-        ({"conformal": "split"}, " and needs 19 calibration rows of it."),
+        ({}, ", and needs 19 rows of it."),
+        ({"conformal": "split"}, ", and needs 19 calibration rows of it."),
         ({"conformal": "split", "conformal__mondrian": True}, None),
     ],
 )
 def test_the_remedy_counts_the_rows_that_p_values_are_counted_among(params, remedy):
-    text = "mondrian: true promises each class its level"
+    text = "mondrian: true guarantees the coverage of each class"
     assert per_class_remedy(params, 0.05, "mondrian: true") == ("" if remedy is None else text + remedy)
     assert per_class_remedy(params, 0.0, "mondrian: true") == ("" if remedy is None else f"{text}.")
 
