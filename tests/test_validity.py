@@ -16,6 +16,7 @@ def test_a_run_keeps_the_rows_of_other_entries(tmp_path):
 
     assert run("--only", "tie-band", "--draws", "30").returncode == 0
     assert "0 fail" in run("--only", "ranks", "--draws", "15").stdout
+    assert " claims, " in run("--only", "predictions", "--draws", "1", "--out", tmp_path / "new-rows").stdout
     with (tmp_path / "validity.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["entry"] for row in rows} == {"tie-band", "ranks"}

@@ -363,7 +363,8 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         )
     if not merits:
         text = f"{best} has the best mean rank of the methods, {ranks[best]:.2f}, for the {TITLES[aim]}"
-        return Advice(aim, reason=f"{text}. On no data set is a method shown to {baselines}.{undecided}")
+        subject = "Neither it nor a method without a significant difference is" if alike else "It is not"
+        return Advice(aim, reason=f"{text}. {subject} shown to {baselines} on any data set.{undecided}")
     recommended, *others = sorted(merits, key=merits.__getitem__)
     guarantee = "" if level is None else _guarantee_over(comparisons, of_method[recommended], level)
     shown = list(better[recommended].values())

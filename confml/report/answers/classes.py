@@ -26,9 +26,11 @@ def class_sentences(comparisons: Comparisons, line: Line) -> list[str]:
         ],
         "classes",
     )
-    level = min((of_class.level for of_class in low), default=None)
-    if level is None or comparisons.low_coverage(line, level) is not None:  # of all rows together
+    # Of all rows together: where their coverage is too low, no option for classes mends it.
+    levels = [of_class.level for of_class in low if comparisons.low_coverage(line, of_class.level) is None]
+    if not levels:
         return sentences
+    level = min(levels)
     params, option = comparisons.cell(line).params, "mondrian: true"
     if comparisons.promise(line, level) is None:
         place = " in place of venn" if "venn" in params else ""

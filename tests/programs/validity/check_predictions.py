@@ -73,7 +73,7 @@ def tuned(rng, rows, part):
         rng, X[:rows], y[:rows], "tcm-nn", {"tune": {"k": list(range(1, 13))}}, selection_part=part
     )
     summary = summary_of(model, X[rows:], y[rows:], (0.05, 0.2))
-    return [summary.labels > summary.covered[level] for level in (0.05, 0.2)]
+    return [summary.labels > summary.check.covered[level] for level in (0.05, 0.2)]
 
 
 def batch(rng, rows, new, method, conformal):
