@@ -154,7 +154,7 @@ class ExchangeabilityCheck:
             return []
         names, level = self.model.none.classes.tolist(), min(level for _, level in low.values())
         sentences = [f"Class {names[at]}: the regions {low_class_text(*low[at])}." for at in low]
-        remedy = per_class_remedy(self.model.facts.params, level, "mondrian: true")
+        remedy = per_class_remedy(self.model.facts.params, level, "--mondrian")
         return [*sentences, *filter(None, [remedy])]
 
     def _of_class(self, column: int, level: float) -> tuple[float, float] | None:

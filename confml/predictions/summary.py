@@ -160,8 +160,8 @@ class Summary:
         if self.predicted < self.rows:
             left = self.rows - self.predicted
             notes.append(
-                f"{row_count(left)} with missing values {have(left)} no prediction; missing: mean fills in "
-                "training means"
+                f"{row_count(left)} with missing values {have(left)} no prediction; missing: mean "
+                "(--missing mean) fills in training means"
             )
         if self.filled:
             notes.append(self._filled_note())
@@ -227,4 +227,4 @@ class Summary:
                 "A region is the smallest set of labels whose estimated probability is at least "
                 "1 - level: no coverage is guaranteed"
             )
-        return f"{what} (conformal: split makes the method conformal)."
+        return f"{what} (--conformal split makes the method conformal)."

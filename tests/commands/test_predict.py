@@ -429,7 +429,7 @@ def test_python_and_json_say_what_the_command_says(files, wine):
     assert all(text in told for text in document["guarantee"])
     assert answers.tests == document["tests"] and any(test["differs"] for test in answers.tests)
     assert answers.score in told and document["score"] == answers.score
-    assert "missing: mean fills in training means" in answers.warnings[0] == document["warnings"][0]
+    assert "--missing mean" in answers.warnings[0] == document["warnings"][0]
     assert "do not look exchangeable" in answers.warnings[1]
     assert [row["region@0.05"] for row in document["answers"]][:3] == [
         list(one) for one in answers["region@0.05"][:3]
