@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
 .PHONY: run test test-all gallery docs docs-outputs release-check bench validity arena fuzz goldens \
-  kill-trial many-cells lint coverage format clean help
+  kill-trial lint coverage format clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
@@ -99,12 +99,6 @@ fuzz: $(VENV)/installed-dev  ## fuzz the readers (MINUTES=5)
 TRIALS ?= 20
 kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
 	@$(VENV)/bin/python tests/programs/kill_trial.py $(TRIALS)
-
-# One study of 100,000 cells: killed and resumed, with 16 dask workers, and as a job array of 64 shards. Each must give
-# the bytes of the undisturbed study (about an hour): make many-cells CELLS=10000.
-CELLS ?= 100000
-many-cells: $(VENV)/installed-dev  ## a study of 100,000 cells with kills, on dask, and in shards (CELLS)
-	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/many_cells.py --cells $(CELLS)
 
 # Outputs of the runs of tests/programs/goldens beside those of its baseline: make goldens, make goldens ONLY=usps.
 goldens: $(VENV)/installed-dev  ## outputs of this checkout beside those of the baseline (ONLY)
