@@ -90,7 +90,7 @@ def smallest_quadratic(gram, limit):
     lower = np.empty((n, n))
     count, violation = np.int64(0), 1.0
     for _ in range(limit):
-        best = np.int64(-1)
+        best = -1
         for j in range(n):
             if not is_active[j] and not refused[j] and (best < 0 or slope[j] > slope[best]):
                 best = j

@@ -239,11 +239,9 @@ def sample(version_space: VersionSpace, settings: BilliardSettings, seed: int) -
     )
     chains = []
     for chain_seed in np.random.SeedSequence(seed).generate_state(settings.chains):
-        arrays = trace(space, chord, batches, refresh, int(chain_seed))
-        steps, hit, anchors, anchor_step, edges, centres, arcs, squares, escapes = arrays
-        of_walls = np.sum(squares[1:], axis=0)
-        squares = of_walls[:-1] / of_walls[-1]
-        chains.append(MarkovChain(steps, hit, anchors, anchor_step, edges, centres, arcs, squares, escapes))
+        chain = MarkovChain(*trace(space, chord, batches, refresh, int(chain_seed)))
+        of_walls = np.sum(chain.squares[1:], axis=0)
+        chains.append(replace(chain, squares=of_walls[:-1] / of_walls[-1]))
     return Trajectory(version_space, tuple(chains), chord)
 
 
