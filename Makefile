@@ -31,7 +31,7 @@ test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(WARM)
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
 
-test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
+test-all: $(VENV)/installed-dev  ## run the tests with all cases and draws
 	@$(WARM)
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --exhaustive $(PYTEST)
 
@@ -85,7 +85,7 @@ validity: $(VENV)/installed  ## error rates of p-values, probabilities and certi
 
 # Other packages' own code and confml on the same rows of 54 data sets, in build/arena (hours; a run continues where it
 # was stopped), with the page of its results: make arena, make arena ARENA="tables".
-arena: $(VENV)/installed-bench  ## the arena of confidence: MAPIE, crepes, puncc and others beside confml (ARENA)
+arena: $(VENV)/installed-bench  ## the arena: confml compared with MAPIE, crepes, puncc and others (ARENA)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/arena $(ARENA) $(if $(JOBS),--jobs $(JOBS)) \
 	  --page $(or $(PAGE),docs/pages/results/arena.md)
 
@@ -100,8 +100,8 @@ TRIALS ?= 20
 kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
 	@$(VENV)/bin/python tests/programs/kill_trial.py $(TRIALS)
 
-# Outputs of the runs of tests/programs/goldens beside those of its baseline: make goldens, make goldens ONLY=usps.
-goldens: $(VENV)/installed-dev  ## outputs of this checkout beside those of the baseline (ONLY)
+# Outputs of the runs of tests/programs/goldens, compared with those of the baseline: make goldens, make goldens ONLY=usps.
+goldens: $(VENV)/installed-dev  ## compare outputs of this checkout with those of the baseline (ONLY)
 	@$(VENV)/bin/python tests/programs/goldens check $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/installed-dev  ## ruff, mypy, and numpydoc for the docstrings of public names
@@ -109,7 +109,7 @@ lint: $(VENV)/installed-dev  ## ruff, mypy, and numpydoc for the docstrings of p
 	@$(VENV)/bin/python -m pytest -p no:cacheprovider tests/documentation/test_public_docstrings.py -k valid
 
 # Percentage of lines and branches that the tests execute, in all processes, without compiled kernels.
-coverage: $(VENV)/installed-dev  ## lines that the tests execute
+coverage: $(VENV)/installed-dev  ## count the lines that the tests execute
 	@$(VENV)/bin/python -m coverage erase
 	@$(VENV)/bin/python -m coverage run -m pytest -n auto --dist worksteal $(PYTEST)
 	@$(VENV)/bin/python -m coverage combine --quiet
@@ -123,7 +123,7 @@ clean:  ## remove the environment and caches
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Every line "target: ... ## text" of this file and of targets.mk.
-help:  ## this list
+help:  ## list the targets
 	@echo 'make TARGET [JOBS=N]'
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*  ## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	  while IFS='|' read -r name text; do printf '  %-31s  %s\n' "$$name" "$$text"; done

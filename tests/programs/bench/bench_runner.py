@@ -1,4 +1,4 @@
-"""Runs: the quick start, USPS, many tiny cells, and the report of many variants with figures.
+"""Runs: the quick start, USPS, many tiny fits, and the report of many variants with figures.
 
 The data sets have 40 to 76 rows, so that a cell takes less time than its administration. Times are CPU
 seconds of all processes, per cell. The start of a process with its imports is not counted for the report.
@@ -132,13 +132,13 @@ def rows_of(repeats: int) -> list[Row]:
         report, memory = map(float, printed.split())
     each, loop = 1000.0 / cells, float(looped)
     none, ms = (math.nan, math.nan), {"unit": "ms", "repeats": 1}
-    size, report = f"{cells} tiny cells", report * each
+    size, report = f"{cells} tiny fits", report * each
     return [
-        (f"{size}, run and report, ms of CPU per cell, beside 3 ms", whole * each, 3.0, 3.0 / (whole * each),
+        (f"{size}, run and report, ms of CPU per fit, beside 3 ms", whole * each, 3.0, 3.0 / (whole * each),
          ms | {"goal": 1.0}),
-        (f"{size}, run and report, ms of CPU per cell, beside a plain loop of the fits", whole * each,
+        (f"{size}, run and report, ms of CPU per fit, beside a plain loop of the fits", whole * each,
          loop * each, loop / whole, ms),
-        (f"{size}, report alone, ms of CPU per cell, beside 1 ms", report, 1.0, 1.0 / report, ms),
+        (f"{size}, report alone, ms of CPU per fit, beside 1 ms", report, 1.0, 1.0 / report, ms),
         (f"{size}, peak memory of the report, beside 600 MB", memory, 600.0, 600.0 / memory,
          {"unit": "MB", "goal": 1.0}),
         (f"{size}, started again with nothing to do", again, *none, {"repeats": 1}),

@@ -11,7 +11,7 @@ def rows(splits, variant):
 
 TABLE = Table(
     "largest-confidence.csv",
-    "largest confidence of the test examples of a cell",
+    "largest confidence of the test examples of each split",
     (*KEY, "split", "confidence"),
     by_view(rows),
 )
