@@ -88,14 +88,14 @@ def fill_neighbour_lists(graph, begin, stop, d2, ends):
     X, members, rows, lows, highs, child = tree
     k, leaves = d2.shape[1], len(members)
     nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
-    near, other, numbers = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
+    near, near_ends, numbers = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
     for leaf in range(begin, stop):
         for at in range(LEAF):
             i = members[leaf, at]
             if i < 0:
                 continue
             for e in range(k):
-                near[e], other[e], numbers[e] = FAR, -1, LAST
+                near[e], near_ends[e], numbers[e] = FAR, -1, LAST
             nodes[0], gaps[0], nodes[1], gaps[1] = len(first) - 1, 0.0, leaf, 0.0  # the leaf itself first
             waiting, visits = 2, 0
             while waiting > 0:
@@ -123,11 +123,11 @@ def fill_neighbour_lists(graph, begin, stop, d2, ends):
                     if kind[j] != kind[i] and before(square, number, near[k - 1], numbers[k - 1]):
                         e = k - 1
                         while e > 0 and before(square, number, near[e - 1], numbers[e - 1]):
-                            near[e], other[e], numbers[e] = near[e - 1], other[e - 1], numbers[e - 1]
+                            near[e], near_ends[e], numbers[e] = near[e - 1], near_ends[e - 1], numbers[e - 1]
                             e -= 1
-                        near[e], other[e], numbers[e] = square, j, number
+                        near[e], near_ends[e], numbers[e] = square, j, number
             for e in range(k):
-                d2[i, e], ends[i, e] = near[e], other[e]
+                d2[i, e], ends[i, e] = near[e], near_ends[e]
 
 
 @kernel
@@ -141,21 +141,21 @@ def boruvka(graph, list_d2, list_ends, layers):
     d2, key = np.empty(layers * n), np.empty(layers * n, np.int64)
     # The edges of earlier trees at each position, as chains. The last tree is not looked up.
     head, degree = np.full(n, -1), np.zeros(n, np.int64)
-    following, other = np.empty(2 * (layers - 1) * n, np.int64), np.empty(2 * (layers - 1) * n, np.int32)
+    following, chain_ends = np.empty(2 * (layers - 1) * n, np.int64), np.empty(2 * (layers - 1) * n, np.int32)
     edges = np.int64(0)
     for t in range(layers):
         begun = edges
-        used = head, following, other, degree
+        used = head, following, chain_ends, degree
         edges = _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges)
         for e in range(begun, edges if t < layers - 1 else begun):
             for i, j, step in ((u[e], v[e], 2 * e), (v[e], u[e], 2 * e + 1)):
-                other[step], following[step], head[i] = j, head[i], step
+                chain_ends[step], following[step], head[i] = j, head[i], step
                 degree[i] += 1
     return u[:edges], v[:edges], d2[:edges], key[:edges]
 
 
 @kernel(inline="always")
-def _is_used(head, following, other, degree, i, j):
+def _is_used(head, following, chain_ends, degree, i, j):
     """Return whether the edge i - j is in an earlier tree: the chains hold the edges at each position."""
     used = False
     if len(following) > 0 and head[i] >= 0:  # no chains with a single tree
@@ -163,7 +163,7 @@ def _is_used(head, following, other, degree, i, j):
             i, j = j, i
         step = head[i]
         while step >= 0 and not used:
-            used = other[step] == j
+            used = chain_ends[step] == j
             step = following[step]
     return used
 
@@ -171,7 +171,7 @@ def _is_used(head, following, other, degree, i, j):
 @kernel
 def _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges):
     """Write the minimum spanning forest without used edges from place ``edges`` on; return the next place."""
-    rank, (head, following, other, degree) = graph.rank, used
+    rank, (head, following, chain_ends, degree) = graph.rank, used
     n, k = list_d2.shape
     part, root = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     part_of_node = np.full(len(graph.first), -1, np.int32)
@@ -197,7 +197,7 @@ def _add_tree(graph, list_d2, list_ends, used, u, v, d2, key, edges):
                     list_index[i], low_d2[i], low_key[i] = k, FAR, LAST
                 else:
                     low_d2[i], low_key[i] = list_d2[i, at], edge_key(rank, i, j)
-                    if part[j] != part[i] and not _is_used(head, following, other, degree, i, j):
+                    if part[j] != part[i] and not _is_used(head, following, chain_ends, degree, i, j):
                         to[i], to_d2[i], to_key[i] = j, low_d2[i], low_key[i]
                     else:
                         list_index[i] += 1
@@ -280,7 +280,7 @@ def _nearest_outside(graph, used, part, part_of_node, leaf, excluded, bound, key
     part (n,): part of each row; part_of_node (nodes,): the one part of all rows of a node, or -1; space:
     work space.
     """
-    (tree, rank, first, kind, kind_of_node), (head, following, other, degree) = graph, used
+    (tree, rank, first, kind, kind_of_node), (head, following, chain_ends, degree) = graph, used
     low, high, nodes, gaps, out = space
     X, members, rows, lows, highs, child = tree
     leaves, smallest = len(members), LAST
@@ -323,7 +323,9 @@ def _nearest_outside(graph, used, part, part_of_node, leaf, excluded, bound, key
                 if square > bound or part[i] != excluded:
                     continue
                 number = edge_key(rank, i, j)
-                if before(square, number, bound, key) and not _is_used(head, following, other, degree, i, j):
+                if before(square, number, bound, key) and not _is_used(
+                    head, following, chain_ends, degree, i, j
+                ):
                     bound, key, u, v = square, number, i, j
     return bound, key, u, v
 

@@ -154,9 +154,16 @@ def neighbour_error(u: np.ndarray, v: np.ndarray, d2: np.ndarray, code: np.ndarr
         return firsts
 
     distance = np.append(d2, np.inf)
-    same, other = distance[first(~crossing)], distance[first(crossing)]
+    to_same_class, to_other_class = distance[first(~crossing)], distance[first(crossing)]
     wrong = crossing[first(np.ones(u.size, bool))]
-    return tuple(float(count / n) for count in (wrong.sum(), (same > other).sum(), (same >= other).sum()))
+    return tuple(
+        float(count / n)
+        for count in (
+            wrong.sum(),
+            (to_same_class > to_other_class).sum(),
+            (to_same_class >= to_other_class).sum(),
+        )
+    )
 
 
 def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:

@@ -194,13 +194,14 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
             f"at worst {result.estimate_tie_low[widest]:.3f} to {result.estimate_tie_high[widest]:.3f} for "
             f"{what}; another order of the same rows gives another value"
         )
-    there = (~np.isnan(result.per_tree)).sum(axis=0)
-    fewer = ~np.isnan(result.estimate) & (there < len(result.per_tree))
+    n_trees = (~np.isnan(result.per_tree)).sum(axis=0)
+    fewer = ~np.isnan(result.estimate) & (n_trees < len(result.per_tree))
     if fewer.any():
         number = int(np.sum(np.triu(fewer) if fewer.ndim == 2 else fewer))
         warnings.append(
             f"{number} estimate{'s are means' if number != 1 else ' is a mean'} over fewer than "
-            f"{len(result.per_tree)} orthogonal trees (at least {there[fewer].min()}), because no more exist"
+            f"{len(result.per_tree)} orthogonal trees (at least {n_trees[fewer].min()}), "
+            "because no more exist"
         )
     if y is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)

@@ -56,8 +56,8 @@ def leave_block_out_intervals(
         raise ConfigError(
             f"expected at least two blocks and a level between 0 and 1, got {blocks} and {level}"
         )
-    whole = bayes_errors(X, y) if errors is None else errors
-    of_rates = whole.pairwise
+    of_all_rows = bayes_errors(X, y) if errors is None else errors
+    of_rates = of_all_rows.pairwise
     trees = len(of_rates.per_tree)
     kind = {"correct_bias": of_rates.correct_bias, "normalise": of_rates.normalise}
     X, classes, codes = check_problem(X, y, trees)
@@ -66,12 +66,12 @@ def leave_block_out_intervals(
         rows = np.flatnonzero(codes == k)
         dealt = (rng.permutation(rows.size) + rng.integers(blocks)) % blocks
         block[rows] = dealt if rows.size > 1 else -1
-    pairs, rest = [], []
+    pairwise, one_vs_rest = [], []
     for b in range(blocks):
-        kept = block != b
-        part = bayes_errors(X[kept], codes[kept], trees, of_rates.count, **kind)
-        pairs.append(part.pairwise.estimate)
-        rest.append(part.one_vs_rest.estimate)
+        in_part = block != b
+        part = bayes_errors(X[in_part], codes[in_part], trees, of_rates.count, **kind)
+        pairwise.append(part.pairwise.estimate)
+        one_vs_rest.append(part.one_vs_rest.estimate)
     reach = stdtrit(blocks - 1, 0.5 + level / 2)
     counts = np.bincount(codes)
 
@@ -85,9 +85,9 @@ def leave_block_out_intervals(
         return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, most), se)
 
     return ErrorIntervals(
-        errors=whole,
-        pairwise=interval(whole.pairwise, pairs, counts[:, None], counts[None, :]),
-        one_vs_rest=interval(whole.one_vs_rest, rest, counts, codes.size - counts),
+        errors=of_all_rows,
+        pairwise=interval(of_all_rows.pairwise, pairwise, counts[:, None], counts[None, :]),
+        one_vs_rest=interval(of_all_rows.one_vs_rest, one_vs_rest, counts, codes.size - counts),
         level=level,
         blocks=blocks,
     )
@@ -102,7 +102,7 @@ def _change_of_one_edge(crossings, m, n, kind: dict[str, bool]) -> np.ndarray:
     total = np.asarray(m + n, dtype=float)
     if kind["correct_bias"]:
         crossings = np.minimum(crossings, largest_crossings(total, np.minimum(m, n) / total))
-    fewer, here, greater = (
+    fewer, unchanged, greater = (
         bayes_error_from_crossings(np.maximum(crossings + step, 0.0), m, n, **kind)[0] for step in (-1, 0, 1)
     )
-    return np.maximum(greater - here, here - fewer)
+    return np.maximum(greater - unchanged, unchanged - fewer)

@@ -193,9 +193,9 @@ class MahalanobisRows:
         self.spread[(X == X[0]).all(axis=0)] = 0.0
         standard = self._standardised(X)
         variances, vectors = np.linalg.eigh(standard.T @ standard / max(len(X) - 1, 1))
-        kept = variances > _VARIANCE_SHARE * max(variances.max(initial=0.0), 0.0)
-        matrix = vectors[:, kept] / np.sqrt(variances[kept])
-        self.matrix = matrix if kept.any() else np.zeros((X.shape[1], 1))
+        components = variances > _VARIANCE_SHARE * max(variances.max(initial=0.0), 0.0)
+        matrix = vectors[:, components] / np.sqrt(variances[components])
+        self.matrix = matrix if components.any() else np.zeros((X.shape[1], 1))
         self.rows = NearestRows(self._mapped(standard), codes, classes)
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:

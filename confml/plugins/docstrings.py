@@ -67,8 +67,8 @@ def add_sections(
     first = _SECTION.search(text)
     lead, rest = (text, "") if first is None else (text[: first.start()], text[first.start() :])
     attributes = "" if "\nAttributes\n" in rest else attributes
-    given = vars(cls).get("example")
-    example = "" if given is None else _EXAMPLE.format(name=cls.__name__, arguments=given)
+    arguments = vars(cls).get("example")
+    example = "" if arguments is None else _EXAMPLE.format(name=cls.__name__, arguments=arguments)
     parts = (lead.strip(), parameters, attributes, rest, example)
     cls.__doc__ = "\n\n".join(part for part in parts if part)
 

@@ -221,13 +221,13 @@ def or_null(about: str, *rules: Parameter) -> AnyOf:
     return AnyOf(about, (*rules, Nothing("")))
 
 
-def check_parameters(owner: str, rules: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
-    """Check the names and the values of the given parameters.
+def check_parameters(owner: str, rules: Mapping[str, Parameter], values: Mapping[str, Any]) -> None:
+    """Check the names and the values of parameters.
 
-    owner: the name that messages use. rules: the declarations by name. Parameters that are not given are not
+    owner: the name that messages use. rules: the declarations by name. Parameters without a value are not
     missed. Raises `UnknownParameter` or `BadValue` for the first parameter that is wrong.
     """
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in rules:
             raise UnknownParameter(owner, name, near=(name, rules), hint=None if rules else "it has none")
         rules[name].check(name, value, owner)

@@ -114,8 +114,8 @@ class ColumnSelection(Step):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        kept = len(self._kept)
-        return {"removed_attributes": float(self._given - kept), "kept_attributes": float(kept)}
+        n_columns = len(self._kept)
+        return {"removed_attributes": float(self._given - n_columns), "kept_attributes": float(n_columns)}
 
 
 def complete(X: np.ndarray, step: str) -> np.ndarray:

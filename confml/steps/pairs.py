@@ -18,9 +18,9 @@ class PairDistances:
         """Return the distances (m,) from an example."""
         return self._rows.distances(self._rows.X[row])
 
-    def nearest(self, row: int, kept: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the smallest distance to the examples ``kept`` (m,) bool, and class counts (c,) there."""
-        distances = np.where(kept, self.distances(row), np.inf)
+    def nearest(self, row: int, subset: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the smallest distance to the examples ``subset`` (m,) bool, and class counts (c,) there."""
+        distances = np.where(subset, self.distances(row), np.inf)
         smallest = distances.min()
         return smallest, np.bincount(self.codes[distances == smallest], minlength=self.classes)
 
@@ -34,13 +34,13 @@ class PairDistances:
         order = np.argsort(nearest, kind="stable")
         for group in np.split(order, np.flatnonzero(np.diff(nearest[order])) + 1):
             for position, row in enumerate(group[:-1].tolist()):
-                others = group[position + 1 :]
-                others = others[self.codes[others] != self.codes[row]]
-                if len(others):
-                    others = others[self.distances(row)[others] == nearest[row]]
-                    count += len(others)
-                    linked[others] = True
-                    linked[row] |= len(others) > 0
+                partners = group[position + 1 :]
+                partners = partners[self.codes[partners] != self.codes[row]]
+                if len(partners):
+                    partners = partners[self.distances(row)[partners] == nearest[row]]
+                    count += len(partners)
+                    linked[partners] = True
+                    linked[row] |= len(partners) > 0
         return count, linked
 
     def condense(self, chosen: np.ndarray) -> int:
@@ -67,30 +67,30 @@ class PairDistances:
                     add(row)
         return passes
 
-    def drop(self, order: np.ndarray, kept: np.ndarray) -> int:
-        """Drop one example at a time while no fewer examples are classified right by 1-NN on those kept.
+    def drop(self, order: np.ndarray, subset: np.ndarray) -> int:
+        """Drop one example at a time while no fewer examples are classified right by 1-NN on the subset.
 
-        order: (m,) in which examples are tried, in rounds until one drops none. kept: (m,) bool, changed in
-        place; one example is always left. Returns the number of rounds.
+        order: (m,) in which examples are tried, in rounds until one drops none. subset: (m,) bool, changed in
+        place; one example always remains. Returns the number of rounds.
         """
-        distances, class_counts = zip(*(self.nearest(row, kept) for row in range(len(order))), strict=True)
+        distances, class_counts = zip(*(self.nearest(row, subset) for row in range(len(order))), strict=True)
         distance, counts = np.array(distances), np.array(class_counts)
         rounds, before = 0, -1
-        while kept.sum() not in (1, before):
-            rounds, before = rounds + 1, kept.sum()
-            for row in order[kept[order]].tolist():
-                if kept.sum() == 1:
+        while subset.sum() not in (1, before):
+            rounds, before = rounds + 1, subset.sum()
+            for row in order[subset[order]].tolist():
+                if subset.sum() == 1:
                     break
                 nearest = np.flatnonzero(self.distances(row) == distance)  # of which it is a nearest one
                 new_distance, new_counts = distance[nearest], counts[nearest]
                 new_counts[:, self.codes[row]] -= 1
-                kept[row] = False
-                for place in np.flatnonzero(new_counts.sum(axis=1) == 0).tolist():
-                    new_distance[place], new_counts[place] = self.nearest(int(nearest[place]), kept)
+                subset[row] = False
+                for index in np.flatnonzero(new_counts.sum(axis=1) == 0).tolist():
+                    new_distance[index], new_counts[index] = self.nearest(int(nearest[index]), subset)
                 truth = self.codes[nearest]
-                kept[row] = (new_counts.argmax(axis=1) == truth).sum() < (
+                subset[row] = (new_counts.argmax(axis=1) == truth).sum() < (
                     counts[nearest].argmax(axis=1) == truth
                 ).sum()
-                if not kept[row]:
+                if not subset[row]:
                     distance[nearest], counts[nearest] = new_distance, new_counts
         return rounds

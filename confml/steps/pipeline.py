@@ -37,14 +37,14 @@ class StepPipeline:
         ConfmlError if a step leaves no row.
         """
         X, y = X if is_sparse(X) else np.asarray(X, dtype=np.float64), np.asarray(y)
-        kept = np.arange(len(y))
+        row_numbers = np.arange(len(y))
         self.columns_: np.ndarray | None = np.arange(X.shape[1])
         self.nominal_ = np.zeros(X.shape[1], dtype=bool) if nominal is None else np.asarray(nominal)
         for step in self.steps:
             before = len(y)
             step.nominal = self.nominal_
             if groups is not None:  # numbers from 0, as steps before may have dropped whole groups
-                step.groups = np.unique(np.asarray(groups)[kept], return_inverse=True)[1].reshape(-1)
+                step.groups = np.unique(np.asarray(groups)[row_numbers], return_inverse=True)[1].reshape(-1)
             X, y, rows = step.fit_training(X, y, rng)
             if groups is not None:
                 del step.groups
@@ -57,8 +57,8 @@ class StepPipeline:
                 self.nominal_, self.columns_ = np.zeros(X.shape[1], dtype=bool), None
             if len(y) < before and len(y) == 0:
                 raise ConfmlError(f"step '{step.name}' left none of {before} training rows")
-            kept = kept[rows]
-        return X if is_sparse(X) else np.ascontiguousarray(X), y, kept
+            row_numbers = row_numbers[rows]
+        return X if is_sparse(X) else np.ascontiguousarray(X), y, row_numbers
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return the transformed examples (n, d') as C-contiguous float64; X is not changed."""

@@ -126,10 +126,10 @@ class SelectExamples(ExampleReduction):
     }
 
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
-        kept = np.ones(len(codes), dtype=bool)
+        subset = np.ones(len(codes), dtype=bool)
         pairs = PairDistances(X, self._coded(X), codes, classes)
-        self.rounds_ = pairs.drop(rng.permutation(len(codes)), kept)
-        return np.flatnonzero(kept)
+        self.rounds_ = pairs.drop(rng.permutation(len(codes)), subset)
+        return np.flatnonzero(subset)
 
 
 @dataclass(eq=False, repr=False)
@@ -165,19 +165,19 @@ class TomekLinks(ExampleReduction):
     repeat: bool = False
 
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
-        kept = np.arange(len(codes))
+        row_numbers = np.arange(len(codes))
         self.links_ = self.passes_ = 0
         while True:
-            links, linked = find_links(X[kept], codes[kept], self._coded(X))
+            links, linked = find_links(X[row_numbers], codes[row_numbers], self._coded(X))
             self.passes_ += 1
             self.links_ += links
-            for code in np.unique(codes[kept[linked]]):
-                of_class = np.flatnonzero(codes[kept] == code)
+            for code in np.unique(codes[row_numbers[linked]]):
+                of_class = np.flatnonzero(codes[row_numbers] == code)
                 if linked[of_class].all():
                     linked[of_class[0]] = False
-            kept = kept[~linked]
+            row_numbers = row_numbers[~linked]
             if not self.repeat or not linked.any():
-                return kept
+                return row_numbers
 
 
 def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[int, np.ndarray]:

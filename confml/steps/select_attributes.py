@@ -64,19 +64,20 @@ class SelectAttributes(ColumnSelection):
         codes = np.unique(y, return_inverse=True)[1]
         part = fold_numbers(codes, self.folds, rng, groups=self.groups, single_rows=True)
         seed = int(rng.integers(2**31))
-        kept = list(range(X.shape[1]))
-        least = self.least if _folds(part).size else len(kept)  # too few examples, or groups, to score
-        score = self.score_before_ = self._score(X, y, kept, part, seed)
-        while len(kept) > least:
+        columns = list(range(X.shape[1]))
+        least = self.least if _folds(part).size else len(columns)  # too few examples, or groups, to score
+        score = self.score_before_ = self._score(X, y, columns, part, seed)
+        while len(columns) > least:
             scores = [
-                self._score(X, y, [other for other in kept if other != column], part, seed) for column in kept
+                self._score(X, y, [candidate for candidate in columns if candidate != column], part, seed)
+                for column in columns
             ]
             best = int(np.argmax(scores))
             if scores[best] < score:
                 break
             score = scores[best]
-            del kept[best]
-        self.score_after_, self._kept, self._given = score, np.array(kept), X.shape[1]
+            del columns[best]
+        self.score_after_, self._kept, self._given = score, np.array(columns), X.shape[1]
         return self
 
     @property

@@ -71,8 +71,8 @@ class SelectByBayesError(ColumnSelection):
             return self
         # in random order in any case, so that ties are not decided by rows that are sorted by class
         rng = np.random.default_rng(0) if rng is None else rng
-        given = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
-        rows = given[sample_by_class(y[given], self.rows, rng)]
+        row_numbers = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
+        rows = row_numbers[sample_by_class(y[row_numbers], self.rows, rng)]
         columns, groups = _dummies(X[rows], self._coded(X))
         selection = select_attributes(
             columns, y[rows], self.attributes, groups=groups, trees=self.trees, criterion=self.criterion

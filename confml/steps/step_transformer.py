@@ -116,16 +116,16 @@ class StepTransformer(TransformerMixin, BaseEstimator):
             The names.
         """
         check_is_fitted(self)
-        given = getattr(self, "feature_names_in_", input_features)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else given
+        feature_names = getattr(self, "feature_names_in_", input_features)
+        names = [f"x{j}" for j in range(self.n_features_in_)] if feature_names is None else feature_names
         transformer: Any = getattr(self.step_, "fitted_", None)
         if hasattr(transformer, "get_feature_names_out"):
             return transformer.get_feature_names_out(names)
-        kept = self.step_.kept_columns_
-        if kept is None and self.n_features_out_ != self.n_features_in_:
+        columns = self.step_.kept_columns_
+        if columns is None and self.n_features_out_ != self.n_features_in_:
             names = [f"{self.step}-{j}" for j in range(self.n_features_out_)]
         names = np.asarray(names, dtype=object)
-        return names if kept is None else names[kept]
+        return names if columns is None else names[columns]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -60,8 +60,8 @@ class TransformerStep(Step):
             return numbers
         if self._selected is None and self.new_nominal_ is not None:  # new columns, then the codes
             return np.hstack([numbers, X[:, ~self._numeric]])
-        kept = self.kept_columns_
-        columns = np.arange(X.shape[1]) if kept is None else kept
+        selected = self.kept_columns_
+        columns = np.arange(X.shape[1]) if selected is None else selected
         result = X[:, columns].copy()
         result[:, self._numeric[columns]] = numbers
         return result
@@ -71,9 +71,9 @@ class TransformerStep(Step):
         """The columns that a feature selector keeps, with those that hold codes; None for other steps."""
         if self._selected is None:
             return None
-        kept = ~self._numeric
-        kept[np.flatnonzero(self._numeric)[self._selected]] = True
-        return np.flatnonzero(kept)
+        is_kept = ~self._numeric
+        is_kept[np.flatnonzero(self._numeric)[self._selected]] = True
+        return np.flatnonzero(is_kept)
 
     @property
     def new_nominal_(self) -> np.ndarray | None:
