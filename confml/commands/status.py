@@ -66,7 +66,7 @@ def _lines(status: RunStatus, store: Store) -> list[str]:
         f"{manifest['name']}: {len(status.cells)} fits, {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left",
         f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}",
-        f"{status.batches} batches in the store",
+        f"batches in the store: {status.batches}",
     ]
     for shard, part in status.shards.items():
         counts = ", ".join(f"{number} {name}" for name, number in _counts(part).items())

@@ -37,7 +37,7 @@ def test_a_part_that_is_done_and_no_other(folder):
     document = json.loads(CliRunner().invoke(status, [str(folder), "--json"]).output)
     assert f"shard 1/2: {8 - left} done, 0 failed, 0 left" in text.splitlines()
     batches = len(list((folder / ".run/batches").glob("*.jsonl")))
-    assert f"{batches} batches in the store" in text.splitlines() and document["batches"] == batches
+    assert f"batches in the store: {batches}" in text.splitlines() and document["batches"] == batches
     assert document["shards"] == [{"shard": "1/2", "done": 8 - left, "failed": 0, "left": 0}]
     counts = [document[name] for name in ("cells", "done", "failed", "left", "failures")]
     assert counts == [8, 8 - left, 0, left, []]
