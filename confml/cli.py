@@ -57,7 +57,7 @@ class CommandLine(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except BrokenPipeError:  # the reader of the output has closed it; this is no error
+        except BrokenPipeError:  # the reader of the output has closed it; this is not an error
             with contextlib.suppress(OSError, ValueError):  # click would exit with 1
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)

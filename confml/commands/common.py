@@ -177,7 +177,7 @@ def keeps_files(command):
 
 
 quiet_option = click.option(
-    "--quiet", "-q", is_flag=True, help="Print no progress and no tables; warnings are printed."
+    "--quiet", "-q", is_flag=True, help="Hide progress and tables; warnings are still printed."
 )
 
 

@@ -162,7 +162,7 @@ def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
 
 
 def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) -> None:
-    """Put the columns that are no features under ``id`` and ``ignore``, with reasons.
+    """Put the columns that are not features under ``id`` and ``ignore``, with reasons.
 
     Columns that the spec names stay where they are.
     """

@@ -23,7 +23,7 @@ def audit(data: DataSet) -> list[Finding]:
     """Return the findings in a data set, in O(n log n) time per feature.
 
     Checked are duplicate and contradictory rows, rows in both parts, labels that look alike, rare classes,
-    columns that are no features, identifiers of subjects, features that determine the label, duplicate
+    columns that are not features, identifiers of subjects, features that determine the label, duplicate
     features, categories with many values, and features of very different ranges.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
@@ -187,7 +187,7 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
         f"column {quoted(names)} determines" if len(names) == 1 else f"columns {quoted(names)} determine"
     )
     sentence = f"{columns} the label of every training row{'' if len(names) == 1 else ', each alone'}"
-    remedy = "leave it out by ignore: if it is known only after the label"
+    remedy = "leave it out with ignore: if it is known only after the label"
     return [Finding("gives-label-away", sentence, remedy, columns=tuple(names[:MOST]))]
 
 
@@ -215,10 +215,10 @@ def _duplicate_features(data: DataSet, train: np.ndarray) -> list[Finding]:
             same.append((name, first[key]))
     if not same:
         return []
-    pairs = listed((f"'{short(a, 25)}' as '{short(b, 25)}'" for a, b in same))
-    remedy = "leave one of each pair out by ignore:; distances count both"
+    pairs = listed((f"'{short(a, 25)}' repeats '{short(b, 25)}'" for a, b in same))
+    remedy = "leave one of each pair out with ignore:, because distances count both"
     columns = tuple(name for name, _ in same[:MOST])
-    sentence = f"columns have the values of another column: {pairs}"
+    sentence = f"columns have equal values: {pairs}"
     return [Finding("duplicate-columns", sentence, remedy, columns=columns)]
 
 
@@ -263,5 +263,5 @@ def _many_categories(data: DataSet, named: Collection[str]) -> list[Finding]:
     names = sorted(many, key=lambda name: -many[name])
     shown = listed(f"'{short(name, 40)}' ({many[name]})" for name in names)
     sentence = f"categorical features have many values in {len(data)} rows: {shown}"
-    remedy = f"merge rare categories, or leave the column out by ignore: [{short(names[0], 40)}]"
+    remedy = f"merge rare categories, or leave the column out with ignore: [{short(names[0], 40)}]"
     return [Finding("many-categories", sentence, remedy, columns=tuple(names[:MOST]))]

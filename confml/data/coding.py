@@ -125,7 +125,7 @@ def require_memory_to_code(
         8 * rows * columns,
         f"coding {rows} rows as {columns} columns ('{name}' has {counts[most]} categories)",
         where=where,
-        hint=f"leave it out by ignore: [{name}], or merge its rare categories",
+        hint=f"leave it out with ignore: [{name}], or merge its rare categories",
     )
 
 
@@ -272,7 +272,7 @@ def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (m,) numbers, NaN for an empty text, and (m,) bool, which texts are no numbers."""
+    """Return (m,) numbers, NaN for an empty text, and (m,) bool, which texts are not numbers."""
     if decimal == ",":
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
     values = np.array([float(text) if is_number(text) else np.nan for text in texts], dtype=np.float64)
@@ -291,7 +291,7 @@ def _pattern(decimal: str) -> re.Pattern[str]:
 
 
 def _parts(text: str, decimal: str) -> tuple[str, Marks] | None:
-    """Return a number without its marks, and the marks; None for a text that is no number."""
+    """Return a number without its marks, and the marks; None for a text that is not a number."""
     match = _pattern(decimal).fullmatch(text)
     if match is None or (match["minus"] and match["sign"]) or (match["before"] and match["after"]):
         return None
@@ -304,8 +304,8 @@ def _parts(text: str, decimal: str) -> tuple[str, Marks] | None:
 def marks_of(texts: Iterable[str], decimal: str) -> Marks | None:
     """Return the marks of a column: at most one sign and one thousands separator.
 
-    None if a text is no number, if two signs or separators occur, or if a percent sign stands at some numbers
-    only.
+    None if a text is not a number, if two signs or separators occur, or if only some numbers have a percent
+    sign.
     """
     parts = [_parts(text, decimal) for text in texts if text]
     if None in parts:

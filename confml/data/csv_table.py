@@ -38,7 +38,7 @@ _VALUES = {  # of keys
     "decimal": DECIMALS,
     "thousands": (None, *SEPARATORS),
 }
-LONGEST_LABEL = 1000  # characters; a longer text is no class
+LONGEST_LABEL = 1000  # characters; a longer text is not a class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
 
@@ -316,7 +316,7 @@ def _labels(
 def _check_classes(
     keys: CsvSpec, files: Sequence[TextTable], classes: Sequence, codes: np.ndarray, notes: list[str]
 ) -> None:
-    """Raise DataError for a label that is no class; add notes on classes of one row or of the test file."""
+    """Raise DataError for a label that is not a class; note classes of one row or of the test file."""
     train, n = files[0], len(files[0])
     counts = np.bincount(codes[:n], minlength=len(classes))
     of_test = np.bincount(codes[n:], minlength=len(classes))

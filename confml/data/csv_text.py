@@ -331,7 +331,7 @@ def _even(
     if ragged:
         line, got = ragged[0]
         rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
-        hint = "a field with the separator inside must stand in double quotes"
+        hint = "a field that contains the separator must be in double quotes"
         if is_first and len(ragged) == len(records):
             hint = f"no row fits: is line {header.line} the header, with a name for every column?"
         message = f"{got} fields, expected {kept} as in the header{rest}"

@@ -1,4 +1,4 @@
-"""Columns that are no features: identifiers of rows and of subjects, dates, free text, empty ones."""
+"""Columns that are not features: identifiers of rows and of subjects, dates, free text, empty ones."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:
 
 
 def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
-    """Return the code of a finding and the reason why a column is no feature as it stands; two empty texts
+    """Return the code of a finding and the reason why a column is not a feature as it is; two empty texts
     for a feature.
 
     column: (n,) numbers, NaN where one is missing, or texts. The reason of an identifier of rows is `KEY`.
@@ -91,7 +91,7 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
         filled = ~np.isnan(column)
         numbers = column[filled]
         is_whole = _are_whole(numbers[:1000]) and _are_whole(numbers)  # a few rows refute most columns
-        # Of fractions, only constant columns are no features.
+        # Of fractions, only constant columns are not features.
         values = np.unique(numbers if is_whole else [numbers.min(), numbers.max()])
     rows, distinct = int(filled.sum()), len(values)
     counts = f"{distinct} different values in {rows} rows"

@@ -66,14 +66,14 @@ class UnknownCategory:
     texts: set[str] = field(default_factory=set)
 
 
-MOST_ROWS = 2**53  # number of training rows; larger counts are no floats
+MOST_ROWS = 2**53  # number of training rows; larger counts are not exact as floats
 
 
 class RowCoder:
     """The columns of a training set, and the coding of new rows in them.
 
-    data: the training set. label: name of its label column, None if it has no name. unused: further columns
-    of the training file that are no features. missing: treatment of a missing feature: ``error``, or ``drop``
+    data: the training set. label: name of its label column, None if it has no name. unused: other columns
+    of the training file, not features. missing: treatment of a missing feature: ``error``, or ``drop``
     and ``mean``, which keep it as NaN. decimal: the decimal mark of numbers in CSV files. csv_format: of the
     training file, by default of CSV files of new rows too.
 

@@ -13,7 +13,7 @@ from confml.errors import DataError
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-# Answers of the server that are no description or no ARFF file end in all of these.
+# Answers of the server that are neither a description nor an ARFF file end in all of these.
 BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 

@@ -41,7 +41,7 @@ def outcomes_of(
     such a name are outcomes of a model.
 
     Raises DataError for a table without these columns, with two outcomes of a model on an item, with texts
-    that are no outcomes, and without two models that have outcomes on the same two items.
+    that are not outcomes, and without two models that have outcomes on the same two items.
     """
     unused = ("model", "outcome") if wide else ()
     named = {option: name for option, name in columns.items() if name and option not in unused}

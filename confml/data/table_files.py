@@ -43,7 +43,7 @@ def is_table_name(name: str) -> bool:
 
 
 def require_regular(path: Path, pipes: bool = False) -> None:
-    """Raise DataError for a path that is there and is no regular file. pipes: whether a pipe is accepted."""
+    """Raise DataError for a path that exists and is not a regular file. pipes: whether a pipe is accepted."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # reported where the file is opened

@@ -163,8 +163,8 @@ def numbered_names(columns: int) -> list[str]:
 def header_hint(names: Sequence[str], table: TextTable | None = None) -> str | None:
     """Return the remedy for a header that looks like a row of data, None for another one.
 
-    It does if a name is a number and the numbers are no sequence such as 0, 1, 2, or if most names are values
-    of their columns. table: with these columns, where it is read.
+    It does if a name is a number, and the numbers are not a sequence such as 0, 1, 2, or if most names are
+    values of their columns. table: with these columns, where it is read.
     """
     numbers = [float(name) for name in names if is_number(name)]
     sequence = [number for number in numbers[:1] for number in range(int(number), int(number) + len(numbers))]

@@ -35,7 +35,7 @@ def split_columns(
 ) -> tuple[Any, np.ndarray, list[Column]]:
     """Return the features of examples X, the values (m, k) of the columns of ``by``, and the columns.
 
-    columns: names and texts of the last columns of X, which are no features; None if ``by`` names columns of
+    columns: names and texts of the last columns of X, which are not features; None if ``by`` names columns of
     X itself, by name (data frame) or number. fitted_columns: those of the fit, whose
     texts have codes.
     """

@@ -96,7 +96,7 @@ def check_numbers(X: Any, name: str, accept_sparse: bool = False) -> None:
 
 
 def _is_text(column: Any, kind: Any) -> bool:
-    """Return whether a column of a data frame holds a text that is no number."""
+    """Return whether a column of a data frame holds a text that is not a number."""
     if getattr(kind, "kind", "O") not in "OSU" and str(kind) not in ("category", "str", "string"):
         return False
     try:

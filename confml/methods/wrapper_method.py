@@ -33,7 +33,7 @@ class RunSettings:
     "accuracy"}``. steps: the steps before the classifier, fitted to each proper training part: a step that
     saw the calibration examples could make them look more ordinary than test examples. Its ``learn(X, y,
     *part, groups)`` returns (chain, X, y, kept rows). groups: (m,) groups of the training examples.
-    by_columns: (name, texts) of the last columns of X, which hold the columns of ``by`` and are no features.
+    by_columns: (name, texts) of the last columns of X, which hold the columns of ``by`` and are not features.
     decides: whether a conformal method also stores the probabilities of its classifier, for decisions.
     """
 

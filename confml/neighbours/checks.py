@@ -20,7 +20,7 @@ def check_arrays(values: Mapping[str, Any], **forms: str) -> dict[str, int]:
     Raises
     ------
     ValueError
-        For a value that is no such array, and for NaN: kernels that compare distances with NaN leave
+        For a value that is not such an array, and for NaN: kernels that compare distances with NaN leave
         their arrays.
     """
     sizes: dict[str, int] = {}

@@ -57,7 +57,7 @@ def divisions_in(by: Any) -> tuple[tuple[Part, ...], ...]:
     for division in by if several else [by]:
         divisions.append(tuple(map(_part, division if _is_list(division) else [division])))
         if not 0 < len(divisions[-1]) == len({part.name for part in divisions[-1]}):
-            raise ValueError("a division has different parts, and at least one")
+            raise ValueError("a division needs at least one part, and each part once")
     if len(set(divisions)) < len(divisions):
         raise ValueError("a division is listed twice")
     return tuple(divisions)

@@ -75,7 +75,7 @@ def predict(
     levels : sequence of float, default=(0.01, 0.05, 0.1)
         Significance levels of the regions.
     id : str or sequence of str, default=()
-        Columns that identify a row. They are no features, and the answers show them.
+        Columns that identify a row. They are not features, and the answers show them.
     nominal : str or sequence of str, default=()
         Columns of numbers that are categories.
     ignore : str or sequence of str, default=()

@@ -43,7 +43,7 @@ from confml.runner.tasks import TaskContext
 from confml.runner.warm import warm_method
 from confml.steps.registry import build_pipeline, imputes, step_class
 
-_PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
+_PLACE = Split("fixed-split")  # the training rows are not a random part: all draws have this identity
 
 
 @dataclass(frozen=True)

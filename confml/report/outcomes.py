@@ -305,7 +305,7 @@ def compare(
     Raises
     ------
     ConfmlError
-        For a table without these columns, with texts that are no outcomes, with two outcomes of a model on an
+        For a table without these columns, with other texts than outcomes, with two outcomes of a model on an
         item, or without two models that have outcomes on the same two items.
 
     Notes

@@ -18,7 +18,7 @@ from confml.yaml.wording import UNKNOWN_ESCAPE, Unsupported, explain, got
 LARGEST_FILE = 1_000_000  # bytes; a data file in place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
 DEEPEST = 40
-LONGEST_NUMBER = 400  # characters; longer texts are no numbers
+LONGEST_NUMBER = 400  # characters; longer texts are not numbers
 PLAIN = "!plain"  # tag of scalars without quotes and without a tag
 
 

@@ -88,7 +88,7 @@ def got(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """PyYAML's dumper that writes any value, and quotes each text that is no simple word."""
+    """PyYAML's dumper that writes any value, and quotes each text that is not a simple word."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

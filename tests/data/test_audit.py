@@ -111,10 +111,7 @@ def test_constant_and_duplicate_columns(tmp_path):
     data = dataset(tmp_path, [row.rpartition(",")[0] for row in rows], names="one,copy,a,b,y")
     assert codes(data) == ["constant-columns", "duplicate-columns"]
     assert finding(data, "constant-columns").columns == ("one",)
-    assert (
-        finding(data, "duplicate-columns").sentence
-        == "columns have the values of another column: 'a' as 'copy'"
-    )
+    assert finding(data, "duplicate-columns").sentence == "columns have equal values: 'a' repeats 'copy'"
 
 
 def test_features_of_different_ranges(tmp_path):

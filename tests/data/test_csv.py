@@ -314,7 +314,7 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
     said = error(csv, f"x,t,y\n{rows}", nominal="t")
     assert said == (
         "coding 3000 rows as 3001 columns ('t' has 3000 categories) takes 0.1 GB of memory; "
-        "0.1 GB are available; leave it out by ignore: [t], or merge its rare categories"
+        "0.1 GB are available; leave it out with ignore: [t], or merge its rare categories"
     )
     monkeypatch.setattr(memory, "LARGE", 10**7)
     monkeypatch.setattr(memory, "available_memory", lambda: 10**12)

@@ -221,7 +221,7 @@ class Conformal(CalibratedMethod, PValueMethod):
         return self
 
     def classifier_probabilities(self, X) -> Prediction | None:
-        """Return the probabilities of the classifier; the columns of ``by`` are no features."""
+        """Return the probabilities of the classifier; the columns of ``by`` are not features."""
         check_is_fitted(self)
         X, _, _ = split_columns(X, self.by, self.run.by_columns, self.divisions_.columns)
         return super().classifier_probabilities(X)

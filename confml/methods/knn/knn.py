@@ -59,7 +59,7 @@ class KNN(ProbabilityMethod):
     other example is pi / 2. The textbook names the last three without formulas.
 
     With ``teacher``, a column marks training examples that a teacher has chosen, whose votes count
-    ``teacher_weight`` times (Kubat, section 3.9); the column is no part of the distance.
+    ``teacher_weight`` times (Kubat, section 3.9); the column is not part of the distance.
 
     Ties are broken without randomness. If several training examples are at the k-th distance, all of them
     count, each with an equal share of the remaining places. Two examples for one place have half a vote each.

@@ -1,7 +1,7 @@
 """Kernels of online TCM-NN: each example is predicted from those learnt before it, then learnt.
 
 Examples that have not arrived have no class, infinite lists, an alpha of NaN and a limit of +inf, and their
-products with earlier examples are -inf: they are no neighbours and count for nothing.
+products with earlier examples are -inf: they are not neighbours and count for nothing.
 """
 
 import numpy as np

@@ -80,7 +80,7 @@ class TCMNN(PValueMethod):
             "groups in which p-values are valid, by columns, bins with given cuts, and label", By("groups")
         ),
         "by_columns": or_null(
-            "the last columns of X, which hold the columns of by and are no features; set by a run",
+            "the last columns of X, which hold the columns of by and are not features; set by a run",
             ColumnNames("names"),
         ),
     }

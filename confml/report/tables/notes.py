@@ -148,7 +148,7 @@ def constant_predictions(variant: Variant) -> list[Warned]:
 def grid_ends(variant: Variant) -> list[Warned]:
     """Return a warning for each tuned number that is at the same end of its grid on most splits.
 
-    A smallest value of 0 or of the whole number 1 is no end: smaller ones are seldom possible.
+    A smallest value of 0 or of the whole number 1 is not an end: smaller ones are seldom possible.
     """
     ends: Counter[tuple[str, Any, str]] = Counter()
     for result in variant.splits:
@@ -230,7 +230,7 @@ def step_notes(config: Config, only_p_values: Callable[[str], bool] = has_only_p
             name, why = entry.label or entry.name, ", and ".join(promise.approximate)
             notes.append(f"{name}: the bound of its p-values is approximate, because {why}")
     notes += [
-        f"step {name} is not imported here, so it is not known if it makes p-values too small; "
+        f"step {name} is not imported here, so it is unknown whether it makes p-values too small; "
         f"add --allow-import {name.partition('.')[0]} to find out"
         for name in steps.unknown
     ]
