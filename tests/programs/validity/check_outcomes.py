@@ -42,7 +42,8 @@ def stated_difference(**setting):
     """Return the difference that tables of equal models state as detectable, at most the share of right."""
     rng = np.random.default_rng(0)
     draws = 100 if "groups" in setting else 25
-    values = [compared(rng, 0.0, **setting).comparison.detectable for _ in range(draws)]
+    drawn = [compared(rng, 0.0, **setting) for _ in range(draws)]
+    values = [abs(task.sign) * task.comparison.detectable for task in drawn]
     gap = float(np.median([value for value in values if np.isfinite(value)] or [np.inf]))
     return min(gap, 0.98 * setting["right"]) if "right" in setting else gap
 
@@ -52,8 +53,9 @@ def outcomes(rng, **setting):
     whether a model that is worse by the stated difference is found."""
     equal = compared(rng, 0.0, **setting).comparison
     gap = stated_difference(**setting)
-    shifted = compared(rng, gap, **setting).comparison
-    true = np.append(np.zeros(setting["models"] - 1), gap)  # losses
+    task = compared(rng, gap, **setting)
+    shifted = task.comparison
+    true = np.append(np.zeros(setting["models"] - 1), gap / abs(task.sign))  # losses, in their unit
     true = true - true[int(shifted.best[0])]
     ends = np.array([difference.interval(shifted.pairs) for difference in shifted.differences]).T
     missed = (true < ends[0] - 1e-12) | (true > ends[1] + 1e-12)
