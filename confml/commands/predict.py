@@ -69,9 +69,7 @@ OF_FIT = {
     help="Share of the training rows that only fit steps and select parameters.",
 )  # fmt: skip
 @click.option(
-    "--drift",
-    is_flag=True,
-    help="Test, without labels, whether NEW has the distribution of the training rows.",
+    "--drift", is_flag=True, help="Test without labels whether NEW has the training rows' distribution."
 )
 @click.option("--save", type=common.FILE, metavar="FILE", help="Write the fitted model to FILE.")
 @click.option(
