@@ -9,9 +9,9 @@ from programs.kill_trial import Finding, KillTrial
 SMALL = """\
 name: killed
 datasets: [{generate: five-gaussians, n: 60, test-n: 20}]
-methods:
-  - {name: knn, tune: {k: [1, 3]}}
-  - {name: tcm-nn, sweep: {k: [1, 2]}}
+methods:  # none that compiles kernels
+  - {name: sklearn.neighbors.KNeighborsClassifier, tune: {n_neighbors: [1, 3]}}
+  - {name: sklearn.naive_bayes.GaussianNB, sweep: {var_smoothing: [0.1, 0.2]}}
 protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 2}
 figures: []
 seed: 3
