@@ -10,7 +10,7 @@ from confml._jit import kernel
 from confml.neighbours.distances import insert
 
 _LARGEST = np.finfo(np.float32).max
-_RUN = 32
+RUN = 32
 # numba compiles a kernel once more for a literal number, which this one is not.
 BY_CLASS = np.int64(-1)
 
@@ -37,8 +37,8 @@ def candidates(products, low, high, slack, codes, cuts, label, lists, k):
     for z in range(len(cuts) - 1):
         of = list_of(codes[cuts[z]], label)
         limit = limits[of]
-        for begin in range(cuts[z], cuts[z + 1], _RUN):
-            end = min(begin + _RUN, cuts[z + 1])
+        for begin in range(cuts[z], cuts[z + 1], RUN):
+            end = min(begin + RUN, cuts[z + 1])
             run, lows = products[begin:end], low[begin:end]
             near = np.int32(0)
             for e in range(len(run)):

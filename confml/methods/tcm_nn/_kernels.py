@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.candidates import BY_CLASS, candidates, list_of
+from confml.neighbours.candidates import BY_CLASS, RUN, candidates, list_of
 from confml.neighbours.distances import insert, squared_distance, squared_distance_of_rows
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -257,16 +257,34 @@ def least_distance(filter, r, t):
 
 
 @kernel
-def scan_counts(filter, limits, r, examples, new):
-    """Update the counts of new example r for the examples that the filter cannot exclude."""
-    products, lowest, bounds = filter.tile[r], filter.lowest[r], examples.bounds
-    for t in range(len(products)):
-        if products[t] - lowest > limits[t]:
-            z = examples.codes[t]
-            gap, alphas, others = least_distance(filter, r, t), new.alphas[r, z], new.lowest[r, z]
-            if can_matter(bounds, t, gap, examples.ks, alphas, others, examples.others):
-                distance = np.sqrt(squared_distance_of_rows(new.Q, r, examples.X, t))
-                update_counts(distance, t, examples, new, r)
+def examples_within(products, lowest, limits):
+    """Return the examples whose lists a new example may enter: those that the filter cannot exclude.
+
+    products, limits (m,); lowest: of the new example. Runs of examples are compared in vector registers.
+    """
+    rows, n = np.empty(len(products), np.int64), 0
+    for begin in range(0, len(products), RUN):
+        run, of_run = products[begin : begin + RUN], limits[begin : begin + RUN]
+        near = np.int32(0)
+        for e in range(len(run)):
+            near |= np.int32(run[e] - lowest > of_run[e])
+        for e in range(len(run) if near else 0):
+            if run[e] - lowest > of_run[e]:
+                rows[n] = begin + e
+                n += 1
+    return rows[:n]
+
+
+@kernel
+def scan_counts(filter, rows, r, examples, new):
+    """Update the counts of new example r for the examples of `examples_within`."""
+    bounds = examples.bounds
+    for t in rows:
+        z = examples.codes[t]
+        gap, alphas, others = least_distance(filter, r, t), new.alphas[r, z], new.lowest[r, z]
+        if can_matter(bounds, t, gap, examples.ks, alphas, others, examples.others):
+            distance = np.sqrt(squared_distance_of_rows(new.Q, r, examples.X, t))
+            update_counts(distance, t, examples, new, r)
 
 
 @kernel
@@ -276,4 +294,4 @@ def count_block(filter, limits, examples, new):
     for r in range(len(new.Q)):
         search_filter(filter, new.Q, r, examples.X, examples.codes, examples.cuts, BY_CLASS, nearest)
         new_alphas(nearest, r, new, examples.ks)
-        scan_counts(filter, limits, r, examples, new)
+        scan_counts(filter, examples_within(filter.tile[r], filter.lowest[r], limits), r, examples, new)

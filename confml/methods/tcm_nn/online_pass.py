@@ -1,11 +1,12 @@
 """`OnlinePass`: the neighbour lists of the examples learnt so far, and one step per new example."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from confml.methods.tcm_nn import _kernels as kernels
-from confml.methods.tcm_nn._kernels_online import process
+from confml.methods.tcm_nn._kernels_online import Alphas, process
 from confml.methods.tcm_nn.neighbour_counter import Counts, parts
 from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import SafeScale
@@ -131,10 +132,16 @@ class OnlinePass:
         self._values = np.zeros((cells, self.attributes), np.float32)
         self._low, self._high = np.zeros((2, cells), np.float32)
         self._values[:n], self._low[:n], self._high[:n] = near.rows.values[:n], near.low[:n], near.high[:n]
-        self._bounds, self._alphas = np.full((cells, 5, q), np.inf), np.full((q, cells), np.nan)
+        self._bounds, alphas = np.full((cells, 5, q), np.inf), np.full((q, cells), np.nan)
         self._limits = np.full(cells, np.inf, np.float32)
         kernels.fill_all_bounds(self._same[:n], self._other[:n], self._ks, self._bounds)
-        self._alphas[:, :n] = self._bounds[:n, kernels.ALPHA].T
+        alphas[:, :n] = self._bounds[:n, kernels.ALPHA].T
+        cuts = np.append(runs if self.label_conditional else runs[:1], n)
+        ascending = [np.sort(alphas[:, start:stop], axis=1) for start, stop in pairwise(cuts)]
+        self._alphas = Alphas(
+            alphas, alphas.copy(), np.concatenate([alphas[:, :0], *ascending], axis=1), cuts,
+            np.zeros(cells, np.int64), np.zeros(cells, bool), np.zeros(1, np.int64),
+        )  # fmt: skip
         kernels.fill_limits(self._low[:n], near.unit, self._examples(n), True, self._limits[:n])
 
     def _step_to(
