@@ -118,7 +118,7 @@ def test_the_config_runs_and_predicts(here):
     run("loans.csv", "--label", "default", "--ignore", "branch", "--out", "configs/loans.yaml")
     assert "csv: ../loans.csv" in (here / "configs" / "loans.yaml").read_text()
     fewer = {"protocol.folds": 2, "methods.2.n_estimators": 10}
-    finished = confml.run("configs/loans.yaml", out=here / "run", overrides=fewer, engine="serial")
+    finished = confml.run("configs/loans.yaml", overrides=fewer, engine="serial")
     assert finished.failures.empty
     methods = {method.rpartition(".")[2] for method in finished.metrics["method"]}
     trees = {"RandomForestClassifier", "HistGradientBoostingClassifier"}

@@ -24,7 +24,9 @@ def with_errors(name):
 
 @pytest.fixture(scope="module")
 def evidence():
-    return label_evidence(with_errors("wine-sklearn")[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(label_errors, "TREES", 40)
+        return label_evidence(with_errors("wine-sklearn")[0])
 
 
 def test_injected_errors_are_ranked_first(evidence):

@@ -297,9 +297,9 @@ def test_sigma_median_and_auto():
 def test_joint_labelling_against_rejection_sampling():
     X, y, X_test = separable(3, 4, 21)
     working = X_test[:4]
-    method = linear(n_bounces=200_000).fit(X, y)
+    method = linear(n_bounces=40_000).fit(X, y)
     joint = method.joint_labelling(working)
-    sampled = naive.rejection_sample(X, y, 400_000, np.random.default_rng(2))
+    sampled = naive.rejection_sample(X, y, 100_000, np.random.default_rng(2))
     met, counts = np.unique(np.where(sampled @ working.T > 0, 1, -1), axis=0, return_counts=True)
     for labels, count in zip(met, counts, strict=True):
         assert joint.probability(labels) == pytest.approx(count / len(sampled), abs=0.02)

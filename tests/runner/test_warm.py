@@ -82,8 +82,8 @@ def warm(plan, say, before=run.warm):
     print(compiled())
 
 run.warm = warm
-methods = ["perceptron", {"name": "naive-bayes", "venn": "inductive"}]
-values = {"name": "s", "datasets": ["iris"], "protocol": "holdout", "figures": [], "methods": methods}
+methods = [{"name": "naive-bayes", "venn": "inductive"}]
+values = {"datasets": ["iris"], "protocol": "holdout", "figures": [], "methods": methods}
 confml.run(values, out=sys.argv[1], engine="serial")
 print(compiled())
 """

@@ -105,11 +105,7 @@ class Config:
 
 
 FUZZERS = {
-    fuzzer.name: fuzzer
-    for fuzzer in (
-        *(Config(), Csv(), Manifest(), Store()),
-        *(Report(), model_mutants.Model()),
-    )
+    fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Manifest(), Store(), Report(), model_mutants.Model())
 }
 
 
