@@ -109,8 +109,7 @@ class Samples(WrapperMethod):
 
     In a config: ``samples: ensemble`` or ``samples: {kind: bootstrap, draws: 100}`` on a method, also
     together with ``conformal``; a sweep names a setting ``samples__draws``. ``bayes-knn`` and
-    ``bayes-discriminant`` have these views without it, and ``external`` has them for a file with a column
-    ``draw``. In Python: ``Samples(LogisticRegression())``.
+    ``bayes-discriminant`` have these views without it. In Python: ``Samples(LogisticRegression())``.
 
     References
     ----------
