@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
-SHARE = {"config": 60, "csv": 200, "manifest": 40, "store": 40, "report": 20, "model": 800}
+SHARE = {"config": 60, "csv": 200, "manifest": 40, "store": 40, "report": 20, "model": 400}
 """Numbers of mutants of `make test-all`. `make test` has the first quarter of them."""
 
 

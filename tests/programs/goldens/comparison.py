@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,9 @@ class Rules:
     @classmethod
     def read(cls, folder: Path) -> Rules:
         retired = [
-            Retired(row["file"], row["column"], row["value"]) for row in _rows_of(folder / "retired.csv")
+            Retired(row["file"], row["column"], row["value"]) for row in _table(folder / "retired.csv")
         ]
-        moved = [(row["old"], row["new"], row["split"]) for row in _rows_of(folder / "moved.csv")]
+        moved = [(row["old"], row["new"], row["split"]) for row in _table(folder / "moved.csv")]
         return cls(tuple(retired), tuple(moved))
 
     def of_file(self, file: str) -> list[Retired]:
@@ -69,11 +69,6 @@ class Rules:
             if re.fullmatch(old, file):
                 return re.sub(old, new, file), re.sub(old, split, file)
         return file, ""
-
-
-def _rows_of(path: Path) -> Iterable[dict[str, str]]:
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def compare_files(
