@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,7 +70,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
             "ids": list(loaded.id_columns),
             "classes": {str(label): count for label, count in loaded.class_counts().items()},
             "notes": notes,
-            "findings": [finding.as_dict() for finding in findings],
+            "findings": [asdict(finding) for finding in findings],
             "shift": shift,
             **({} if labels is None else {"labels": suspects}),
         }

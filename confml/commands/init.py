@@ -1,5 +1,6 @@
 """``confml init``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
             "rows": len(draft.data),
             "classes": {str(label): count for label, count in draft.data.class_counts().items()},
             "questions": draft.questions,
-            "findings": [finding.as_dict() for finding in draft.findings],
+            "findings": [asdict(finding) for finding in draft.findings],
             "notes": list(draft.data.notes),
         }
         echo_json(report)

@@ -1,7 +1,6 @@
 """`Finding`: one finding of an audit of a data set."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 MOST = 20  # lines and columns that a finding lists
 HAS = ("has", "have")
@@ -21,8 +20,3 @@ class Finding:
     remedy: str
     columns: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as plain values, for JSON."""
-        given = asdict(self).items()
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in given}

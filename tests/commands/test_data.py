@@ -191,7 +191,7 @@ def test_check_of_a_file_prints_notes_and_findings(tmp_path):
         "note: a column without numbers is taken as categorical: 'colour' (2 categories)",
         "duplicate-rows: 1 row of 31 repeats an earlier row, label included (line 32); set "
         "duplicates: drop to leave them out, or groups: to keep equal rows in one part",
-        "gives-label-away: column 'colour' determines the label of every training row; leave it out by "
+        "gives-label-away: column 'colour' determines the label of every training row; leave it out with "
         "ignore: if it is known only after the label",
         "unscaled-features: features have very different ranges: 'income' has 10 times the range of others "
         "or more; steps: [standardise] for distance and margin methods, unless all features have one unit",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from data.test_files import sha
 from data.test_unpack import compress_z
 
 from confml.data.cards import CardFile
@@ -15,10 +15,6 @@ from confml.data.download import fetch_files
 from confml.data.files import find
 
 DATA = b"".join(b"%d,%d,yes\n" % (i, i * i) for i in range(5000))
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 class Server:
