@@ -121,9 +121,11 @@ def test_options_of_a_fit_do_not_go_with_a_model(files):
         )
     assert "a file of new rows are needed" in run("m.confml").stderr
     assert "expected a table of new rows, got a model file" in str(run(*FIT, "m.confml").exception)
-    assert "--out is for answers" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
+    assert (
+        "--out writes the predictions of new rows" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
+    )
     table = run("train.csv", "new.csv").stderr
-    assert "train.csv is a table, and a config or a model is expected" in table
+    assert "train.csv is a table, expected a config or a model" in table
     assert "confml predict --train train.csv --label COLUMN new.csv" in table
     (files / "file").write_text("")
     result = run(*FIT, "new.csv", "--save", "file/m.confml")  # noticed before the fit

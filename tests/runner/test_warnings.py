@@ -272,11 +272,15 @@ def config_file(folder: Path, **others) -> Path:
 
 
 def test_each_warning_is_told_once_on_stderr_and_in_every_report(tmp_path):
+    """Those on results, such as constant-predictions, are on stderr only if the report is not printed."""
     out = tmp_path / "out"
     ran = command("run", config_file(tmp_path), "--out", out, "--engine", "serial")
     notes = (out / ".run/notes.txt").read_text()
-    for code in ("duplicate-rows", "k-too-large", "constant-predictions"):
-        assert ran.err.count(f"[{code}]") == ran.out.count(f"[{code}]") == notes.count(f"[{code}]") == 1
+    for code, times in (("duplicate-rows", 1), ("k-too-large", 1), ("constant-predictions", 0)):
+        assert ran.out.count(f"[{code}]") == notes.count(f"[{code}]") == 1
+        assert ran.err.count(f"[{code}]") == times
+    quiet = command("run", config_file(tmp_path), "--out", out, "--engine", "serial", "--quiet")
+    assert quiet.err.count("[constant-predictions]") == 1 and not quiet.out
     (tmp_path / "d.csv").unlink()  # reports need no data
     again = command("report", out)
     assert (out / ".run/notes.txt").read_text() == notes

@@ -130,7 +130,7 @@ def test_notes_name_the_steps():
     assert f"{SCALER} is fitted to the training rows but not to the new rows" in note
     assert step_notes(make_config({**config, "steps": ["sklearn.preprocessing.Normalizer"]})) == []
     (note,) = step_notes(restore_config({"name": "n", **config, "steps": ["own_module.Doubled"]}))
-    assert note.startswith("step own_module.Doubled is not imported here, so it is not known")
+    assert note.startswith("step own_module.Doubled is not imported here, so it is unknown")
 
 
 @pytest.mark.parametrize(
