@@ -34,6 +34,7 @@ _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
 # end the wait: it is handled after it.
 _WAIT_SECONDS = 1.0
 _ATTEMPTS = 6  # to start a worker
+_LOST = (BrokenProcessPool, ConnectionError, EOFError)  # the worker or the fork server was killed
 _TAIL = 15_000  # bytes at the end of what a worker has written that are shown with an error
 
 
@@ -242,8 +243,9 @@ class JoblibEngine(Engine):
             multiprocessing.set_forkserver_preload([*FIRST_MODULES, *modules])
             with _undisturbed():
                 ensure_running()
-        while len(self._idle) < min(count, self.workers):
-            self._idle.append(self._new_worker())
+        with contextlib.suppress(*_LOST):  # `submit` tries again
+            while len(self._idle) < min(count, self.workers):
+                self._idle.append(self._new_worker())
 
     def _new_worker(self) -> _Worker:
         self._started += 1
@@ -258,7 +260,7 @@ class JoblibEngine(Engine):
                 future = worker.submit(function, item, limits)
                 self._busy[future] = worker
                 return future
-            except (BrokenProcessPool, ConnectionError, EOFError):  # it, or the fork server, was killed
+            except _LOST:
                 if worker is not None:
                     worker.end()
                 if attempt == _ATTEMPTS - 1:

@@ -110,7 +110,8 @@ class KillTrial:
         own = psutil.Process(process.pid).children(recursive=True)
         if kind == "worker":
             with contextlib.suppress(psutil.NoSuchProcess, IndexError):
-                self.rng.choice(own).kill()
+                # Python prints tracebacks of its own if its resource tracker was killed.
+                self.rng.choice([one for one in own if "resource_tracker" not in str(one.cmdline())]).kill()
             self._wait(process, name)
             return
         if kind in ("terminate", "interrupt"):
