@@ -154,16 +154,9 @@ def neighbour_error(u: np.ndarray, v: np.ndarray, d2: np.ndarray, code: np.ndarr
         return firsts
 
     distance = np.append(d2, np.inf)
-    to_same_class, to_other_class = distance[first(~crossing)], distance[first(crossing)]
+    same, different = distance[first(~crossing)], distance[first(crossing)]  # classes
     wrong = crossing[first(np.ones(u.size, bool))]
-    return tuple(
-        float(count / n)
-        for count in (
-            wrong.sum(),
-            (to_same_class > to_other_class).sum(),
-            (to_same_class >= to_other_class).sum(),
-        )
-    )
+    return tuple(float(np.sum(errors) / n) for errors in (wrong, same > different, same >= different))
 
 
 def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:

@@ -68,10 +68,12 @@ def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:
     """Return a finding on columns that are not features. reasons: by column."""
     names = ", ".join(short(name, 60) for name in list(reasons)[:5])
     key = "id" if code == "identifier" else "ignore"
-    columns = "a column is probably" if len(reasons) == 1 else f"{len(reasons)} columns are probably"
-    columns += " not a feature" if len(reasons) == 1 else " not features"
+    number = len(reasons)
+    columns = (
+        f"{number} columns are probably not features" if number > 1 else "a column is probably not a feature"
+    )
     shown = ", ".join(f"'{short(name, 40)}' ({reason})" for name, reason in [*reasons.items()][:5])
-    remedy = f"{key}: [{names}] leaves {'it' if len(reasons) == 1 else 'them'} out of the features"
+    remedy = f"{key}: [{names}] leaves {'them' if number > 1 else 'it'} out of the features"
     return Finding(code, f"{columns}: {shown}", remedy, columns=tuple(reasons)[:MOST])
 
 

@@ -33,10 +33,10 @@ def rows(case: Case) -> Iterator[Row]:
     nan = float("nan")
     smoothed = has_counts(case.prediction)
     yield Row("ks_statistic", None, distance_from_uniform(case.smoothed) if smoothed else nan)
-    rows = np.bincount(case.labels[1])
+    sizes = np.bincount(case.labels[1])
     for level in case.levels:
         covered = np.bincount(case.labels[1], weights=case.covered(level))
-        yield Row("worst_class_coverage", level, float((covered / rows).min()) if len(rows) else nan)
+        yield Row("worst_class_coverage", level, float((covered / sizes).min()) if len(sizes) else nan)
 
 
 MEASURE = Measure(

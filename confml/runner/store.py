@@ -174,14 +174,15 @@ class Store:
             return
         self._arrays[batch] = head["arrays"]
         ends = accumulate(size for *_, size in head["sizes"])
-        places = {
+        spans = {
             (kind, key): (end - size, size)
             for (kind, key, size), end in zip(head["sizes"], ends, strict=True)
         }
         for line in lines:
             record = _parsed(line)
-            if record is not None and (name := (record["kind"], record["key"])) in places:
-                self._records.setdefault(name[0], {})[name[1]] = Record(batch, line, *places[name])
+            if record is not None and (record["kind"], record["key"]) in spans:
+                kind, key = record["kind"], record["key"]
+                self._records.setdefault(kind, {})[key] = Record(batch, line, *spans[kind, key])
 
     @property
     def batches(self) -> int:

@@ -304,7 +304,7 @@ class TaskComparison:
         """Return which difference would have been detected, and the items that a smaller one needs."""
         detectable = self.comparison.detectable
         if not math.isfinite(detectable):
-            return "No difference could have been detected: there are too few items."
+            return "There are too few items to detect any difference with 80 % power."
         power = "80 %" if self.table.clusters is None else "60 to 80 %"
         text = f"A difference of {self.amount(detectable)} would probably have been detected ({power} power)"
         if self.table.split_means.shape[1] > 1:

@@ -83,7 +83,8 @@ def detectable_text(values: Sequence[float], best: float = math.nan, unit: str =
     """
     possible = sorted(value for value in values if math.isfinite(value))
     if not possible:
-        return "no difference could have been detected" + ": too few test rows" * (math.inf in values)
+        reason = ": too few test rows" * (math.inf in values)
+        return f"no difference could have been detected with 80 % power{reason}"
     shares, most = unit == "points", possible[-1]
     text = f"a difference of {points(most) if shares else plain_number(most)} {unit}".rstrip()
     where = ""

@@ -65,6 +65,8 @@ def cell_order(cell: Cell) -> tuple:
 def params_order(params: Mapping[str, Any]) -> tuple:
     """Sort key of parameters: numbers by value, before anything else by its text."""
     return tuple(
-        (name, 0, float(value), "") if type(value) in (int, float) else (name, 1, 0.0, str(value))
+        (name, 0, float(value), "")
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else (name, 1, 0.0, str(value))
         for name, value in params.items()
     )

@@ -142,10 +142,13 @@ def test_differences_above_the_largest_possible_one_are_not_stated():
     rng = np.random.default_rng(0)
     few = compare_lines(table_of(rng.random((10, 1, 10)) < 0.3))
     assert few.detectable == math.inf
-    assert detectable_text([few.detectable]) == "no difference could have been detected: too few test rows"
+    assert (
+        detectable_text([few.detectable])
+        == "no difference could have been detected with 80 % power: too few test rows"
+    )
     text = detectable_text([0.02, math.inf, 0.031], 0.1)
     assert text == (
         "a difference of 3.1 points or more would probably have been detected on the data sets with enough "
         "test rows (80 % power)"
     )
-    assert detectable_text([math.nan]) == "no difference could have been detected"
+    assert detectable_text([math.nan]) == "no difference could have been detected with 80 % power"
