@@ -10,7 +10,7 @@ from confml._jit import kernel
 from confml.neighbours.distances import insert
 
 _LARGEST = np.finfo(np.float32).max
-RUN = 32
+RUN = 64
 # numba compiles a kernel once more for a literal number, which this one is not.
 BY_CLASS = np.int64(-1)
 

@@ -4,7 +4,7 @@ Examples that have not arrived have no class, infinite lists, an alpha of NaN an
 products with earlier examples are -inf: they are not neighbours and count for nothing.
 
 Few alphas change while a block is processed. Counts therefore search the sorted alphas from before the block,
-and correct the result for the examples in ``changed``, which includes those that have arrived since.
+and correct the result for the examples whose alpha has changed, which includes those that have arrived since.
 """
 
 from typing import NamedTuple
@@ -28,18 +28,20 @@ from confml.neighbours.distances import insert, squared_distance_of_rows
 
 
 class Alphas(NamedTuple):
-    """Alphas (q, m) of the learnt examples: now, before the block (earlier; NaN if not learnt then), and the
-    latter in ascending order (q, n), from each of the cuts to the next: of one class, or of all together.
+    """Alphas of the examples learnt before the block, and of those whose alpha has changed since.
 
-    changed: the first number[0] entries are the examples whose alpha has changed; is_changed (m,).
+    ascending (q, n): before the block, in ascending order from each of the cuts to the next, which is one
+    class, or all together. position (m,): of a changed example in the arrays of changed ones, -1 for others.
+    codes (m,): classes of the changed ones; earlier, now (q, m): their alphas before the block (NaN if not
+    learnt then) and now; number (1,): how many they are.
     """
 
-    now: np.ndarray
-    earlier: np.ndarray
     ascending: np.ndarray
     cuts: np.ndarray
-    changed: np.ndarray
-    is_changed: np.ndarray
+    position: np.ndarray
+    codes: np.ndarray
+    earlier: np.ndarray
+    now: np.ndarray
     number: np.ndarray
 
 
@@ -59,32 +61,39 @@ def process(filter, first, codes, alphas, limits, examples, new, predicts, label
         rows = examples_within(filter.tile[r], filter.lowest[r], limits)
         if predicts:
             new_alphas(nearest, r, new, examples.ks)
-            _count_alphas(alphas, examples, r, label_conditional, new)
+            _count_alphas(alphas, examples.codes, r, label_conditional, new)
             scan_counts(filter, rows, r, examples, new)
         if r < len(codes):
             _learn(filter, rows, r, learnt, codes[r], nearest, alphas, limits, examples, new.Q)
 
 
 @kernel
-def _count_alphas(alphas, examples, r, label_conditional, new):
-    """Count the alphas of learnt examples above, and equal to, the one of new example r per label."""
-    codes, cuts = examples.codes, alphas.cuts
+def _count_alphas(alphas, codes, r, label_conditional, new):
+    """Count the alphas of learnt examples above, and equal to, the one of new example r per label.
+
+    codes (m,): classes of the examples. Changed examples are compared in vector registers.
+    """
+    cuts, n = alphas.cuts, alphas.number[0]
+    of_changed = alphas.codes[:n]
     for q in range(len(alphas.now)):
-        of_labels, greater, equal = new.alphas[r, :, q], new.greater[r, :, q], new.equal[r, :, q]
-        for z in range(len(cuts) - 1):
-            ascending = alphas.ascending[q, cuts[z] : cuts[z + 1]]
-            for j in range(len(of_labels)):
+        earlier, now = alphas.earlier[q, :n], alphas.now[q, :n]
+        for j in range(new.alphas.shape[1]):
+            alpha, above, alike = new.alphas[r, j, q], 0, 0
+            for z in range(len(cuts) - 1):
                 if not label_conditional or codes[cuts[z]] == j:
-                    end = np.searchsorted(ascending, of_labels[j], side="right")
-                    greater[j] += len(ascending) - end
-                    equal[j] += end - np.searchsorted(ascending, of_labels[j], side="left")
-        for t in alphas.changed[: alphas.number[0]]:
-            now, earlier, code = alphas.now[q, t], alphas.earlier[q, t], codes[t]
-            for j in range(
-                code if label_conditional else 0, code + 1 if label_conditional else len(of_labels)
-            ):
-                greater[j] += np.int64(now > of_labels[j]) - np.int64(earlier > of_labels[j])
-                equal[j] += np.int64(now == of_labels[j]) - np.int64(earlier == of_labels[j])
+                    ascending = alphas.ascending[q, cuts[z] : cuts[z + 1]]
+                    first = np.searchsorted(ascending, alpha)
+                    end = first
+                    if first < len(ascending) and ascending[first] == alpha:
+                        end = np.searchsorted(ascending, alpha, side="right")
+                    above += len(ascending) - end
+                    alike += end - first
+            for e in range(n):
+                counts = np.int64(not label_conditional) | np.int64(of_changed[e] == j)
+                above += counts * (np.int64(now[e] > alpha) - np.int64(earlier[e] > alpha))
+                alike += counts * (np.int64(now[e] == alpha) - np.int64(earlier[e] == alpha))
+            new.greater[r, j, q] += above
+            new.equal[r, j, q] += alike
 
 
 @kernel
@@ -106,11 +115,11 @@ def _learn(filter, rows, r, i, code, nearest, alphas, limits, examples, Q):
 @kernel
 def _update(t, filter, alphas, limits, examples):
     """Compute the numbers of example t from its lists."""
-    fill_bounds(examples.same[t], examples.other[t], examples.ks, examples.bounds[t])
-    for q in range(len(examples.ks)):
-        alphas.now[q, t] = examples.bounds[t, ALPHA, q]
-    if not alphas.is_changed[t]:
-        alphas.is_changed[t] = True
-        alphas.changed[alphas.number[0]] = t
+    e, bounds = alphas.position[t], examples.bounds[t]
+    if e < 0:
+        e = alphas.position[t] = alphas.number[0]
         alphas.number[0] += 1
+        alphas.codes[e], alphas.earlier[:, e] = examples.codes[t], bounds[ALPHA]
+    fill_bounds(examples.same[t], examples.other[t], examples.ks, bounds)
+    alphas.now[:, e] = bounds[ALPHA]
     limits[t] = limit_of(max(examples.same[t, -1], examples.other[t, -1]), filter.low[t], filter.unit)

@@ -13,6 +13,7 @@ from confml.neighbours.scaling import SafeScale
 
 BLOCK = 256
 """Number of new examples whose distances are computed together, and of free places."""
+_ROWS = 64
 _CELLS = 2**24  # of a block, at most
 
 
@@ -42,6 +43,9 @@ class OnlinePass:
         self.learnt = 0
         self._X, self._codes = np.empty((0, self.attributes)), np.empty(0, dtype=np.int64)
         self._same = self._other = np.empty((0, 0))
+        self._filter, self._filtered = DistanceFilter.of(np.zeros((1, self.attributes))), 0
+        self._values = np.empty((0, self.attributes), np.float32)
+        self._low = self._high = self._space = np.empty(0, np.float32)
         self._arrange()
 
     def step(self, X: np.ndarray, codes: np.ndarray | None, predicts: bool) -> tuple[Counts, np.ndarray]:
@@ -69,7 +73,7 @@ class OnlinePass:
         counts = Counts.of_new_alone(number, self.classes, len(self.given_ks))
         stop = 0
         while stop < len(X):
-            rows = slice(stop, stop + max(1, min(self.block, _CELLS // max(len(self._X), 1))))
+            rows = slice(stop, stop + max(1, min(_ROWS, self.block, _CELLS // max(len(self._X), 1))))
             block = self._process(X[rows], None if codes is None else codes[rows], predicts)
             if predicts:
                 at = np.searchsorted(self._ks, np.minimum(self.given_ks, self._ks[-1]))
@@ -92,7 +96,10 @@ class OnlinePass:
                 (rows.norms - rows.slack) / 2,
                 (rows.norms + rows.slack) / 2,
             )
-        tile = np.matmul(rows.values, self._values[:end].T)
+        products = len(Q) * end
+        if products > len(self._space):
+            self._space = np.empty(2 * products, np.float32)
+        tile = np.matmul(rows.values, self._values[:end].T, out=self._space[:products].reshape(len(Q), end))
         bounds = kernels.Filter(tile, *rows.rounded(), self._low[:end], self._high[:end], near.unit)
         counts = Counts.of_new_alone(len(Q), self.classes, len(self._ks))
         new = kernels.NewExamples(np.array(Q), *counts, np.empty(counts.alpha.shape))
@@ -112,37 +119,44 @@ class OnlinePass:
         )  # fmt: skip
 
     def _arrange(self) -> None:
-        """Sort the learnt examples by class, with free places after them, and choose the filter anew."""
+        """Sort the learnt examples by class, with free places after them.
+
+        The filter is chosen anew whenever the number of examples has doubled.
+        """
         n, cells = self.learnt, self.learnt + self.block
         # With n examples learnt, some neighbour is missing for k = n + 1 as for any larger k.
         self._ks = np.unique(np.minimum(np.asarray(self.given_ks, dtype=np.int64), cells + 1))
         order, k, q = np.argsort(self._codes[:n], kind="stable"), int(self._ks[-1]), len(self._ks)
 
-        def in_order(values: np.ndarray, width: int, missing: float) -> np.ndarray:
-            longer = np.full((cells, width), missing)
-            longer[:n, : values.shape[1]] = values[order]
+        def in_order(values: np.ndarray, missing: float, width: int | None = None) -> np.ndarray:
+            shape = values.shape[1:] if width is None else (width,)
+            longer = np.full((cells, *shape), missing, values.dtype)
+            longer[(slice(n), *map(slice, values.shape[1:]))] = values[order]
             return longer
 
-        self._X = in_order(self._X, self.attributes, 0.0)
-        self._same, self._other = in_order(self._same, k, np.inf), in_order(self._other, k, np.inf)
-        self._codes = np.append(self._codes[order], np.zeros(self.block, dtype=np.int64))
+        self._X, self._codes = in_order(self._X, 0.0), in_order(self._codes, 0)
+        self._same, self._other = in_order(self._same, np.inf, k), in_order(self._other, np.inf, k)
         runs = np.flatnonzero(np.diff(self._codes[:n], prepend=-1))
         self._cuts = np.concatenate([runs, np.arange(n, cells + 1)])
-        self._filter = near = DistanceFilter.of(self._X[: max(n, 1)])
-        self._values = np.zeros((cells, self.attributes), np.float32)
-        self._low, self._high = np.zeros((2, cells), np.float32)
-        self._values[:n], self._low[:n], self._high[:n] = near.rows.values[:n], near.low[:n], near.high[:n]
-        self._bounds, alphas = np.full((cells, 5, q), np.inf), np.full((q, cells), np.nan)
+        if n > 2 * self._filtered:
+            self._filter, self._filtered = DistanceFilter.of(self._X[:n]), n
+            rows = self._filter.rows.values, self._filter.low, self._filter.high
+            order = np.arange(n)
+        else:
+            rows = self._values, self._low, self._high
+        self._values, self._low, self._high = (in_order(of_rows, 0.0) for of_rows in rows)
+        self._bounds = np.full((cells, 5, q), np.inf)
         self._limits = np.full(cells, np.inf, np.float32)
         kernels.fill_all_bounds(self._same[:n], self._other[:n], self._ks, self._bounds)
-        alphas[:, :n] = self._bounds[:n, kernels.ALPHA].T
+        alphas = self._bounds[:, kernels.ALPHA]
+        alphas[n:] = np.nan
         cuts = np.append(runs if self.label_conditional else runs[:1], n)
-        ascending = [np.sort(alphas[:, start:stop], axis=1) for start, stop in pairwise(cuts)]
+        ascending = [np.sort(alphas[start:stop].T, axis=1) for start, stop in pairwise(cuts)]
         self._alphas = Alphas(
-            alphas, alphas.copy(), np.concatenate([alphas[:, :0], *ascending], axis=1), cuts,
-            np.zeros(cells, np.int64), np.zeros(cells, bool), np.zeros(1, np.int64),
+            np.concatenate([np.empty((q, 0)), *ascending], axis=1), cuts,
+            np.full(cells, -1), np.zeros(cells, np.int64), *np.empty((2, q, cells)), np.zeros(1, np.int64),
         )  # fmt: skip
-        kernels.fill_limits(self._low[:n], near.unit, self._examples(n), True, self._limits[:n])
+        kernels.fill_limits(self._low[:n], self._filter.unit, self._examples(n), True, self._limits[:n])
 
     def _step_to(
         self, extremes: np.ndarray, X: np.ndarray, codes: np.ndarray, predicts: bool
