@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.candidates import BY_CLASS, candidates
-from confml.neighbours.distances import squared_distance
+from confml.neighbours.distances import squared_distances
 from confml.neighbours.lanes import FAN, LEAF, first_place, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
 
@@ -58,10 +58,12 @@ def search_candidates(row, X, codes, candidates, distances, nearest_codes, beyon
     """Fill the lists of the K nearest of one query row (d,) among the rows X[candidates]."""
     filled = np.int64(0)
     limit = FAR
-    for j in candidates:
-        squared = squared_distance(row, X[j], limit)
-        if squared <= limit:
-            filled = offer(np.sqrt(squared), codes[j], filled, distances, nearest_codes, beyond)
+    squares = np.empty(len(candidates))
+    squared_distances(row, X, candidates, squares)
+    for e in range(len(candidates)):
+        if squares[e] <= limit:
+            code = codes[candidates[e]]
+            filled = offer(np.sqrt(squares[e]), code, filled, distances, nearest_codes, beyond)
             limit = squared_limit(filled, distances)
 
 

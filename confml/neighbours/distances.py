@@ -8,19 +8,22 @@ from confml._jit import kernel
 
 
 @kernel
-def squared_distance(a, b, limit):
-    """Return the squared distance of a (d,) and b (d,); a result above ``limit`` may be a partial sum."""
-    total = 0.0
-    start = 0
-    while start < a.size:
-        stop = min(start + 16, a.size)
-        for i in range(start, stop):
-            difference = a[i] - b[i]
-            total += difference * difference
-        if total > limit:  # a sum of squares never decreases
-            return total
-        start = stop
-    return total
+def squared_distances(x, X, rows, out):
+    """Fill out (n,) with the squared distances of x (d,) and the rows X[rows], rows (n,).
+
+    Four rows are processed side by side, because each addition waits for the one before it in the same sum.
+    """
+    last = len(rows) - 1
+    for n in range(0, len(rows), 4):
+        x0, x1 = X[rows[n]], X[rows[min(n + 1, last)]]
+        x2, x3 = X[rows[min(n + 2, last)]], X[rows[min(n + 3, last)]]
+        s0 = s1 = s2 = s3 = 0.0
+        for a in range(len(x)):
+            e0, e1, e2, e3 = x[a] - x0[a], x[a] - x1[a], x[a] - x2[a], x[a] - x3[a]
+            s0, s1, s2, s3 = s0 + e0 * e0, s1 + e1 * e1, s2 + e2 * e2, s3 + e3 * e3
+        for e, square in enumerate((s0, s1, s2, s3)):
+            if n + e <= last:
+                out[n + e] = square
 
 
 @kernel

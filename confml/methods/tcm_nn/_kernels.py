@@ -19,7 +19,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.candidates import BY_CLASS, RUN, candidates, list_of
-from confml.neighbours.distances import insert, squared_distance, squared_distance_of_rows
+from confml.neighbours.distances import insert, squared_distances
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
 _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
@@ -147,11 +147,13 @@ def search_filter(filter, Q, r, X, codes, cuts, label, nearest):
     lists, k = nearest.shape
     nearest[:] = np.inf
     low, high = filter.low, filter.high
-    for t in candidates(filter.tile[r], low, high, filter.slack[r], codes, cuts, label, lists, k):
-        squares = nearest[list_of(codes[t], label)]
-        square = squared_distance(Q[r], X[t], squares[k - 1])
-        if square < squares[k - 1]:
-            insert(squares, square)
+    rows = candidates(filter.tile[r], low, high, filter.slack[r], codes, cuts, label, lists, k)
+    squares = np.empty(len(rows))
+    squared_distances(Q[r], X, rows, squares)
+    for e in range(len(rows)):
+        of_list = nearest[list_of(codes[rows[e]], label)]
+        if squares[e] < of_list[k - 1]:
+            insert(of_list, squares[e])
     for of in range(lists):
         for e in range(k):
             nearest[of, e] = np.sqrt(nearest[of, e])
@@ -191,41 +193,57 @@ def can_matter(bounds, t, gap, ks, alphas, lowest, others):
 
 
 @kernel
-def sum_with(distances, distance, k):
-    """Return the sum of the k smallest of ascending distances (K,) and another one, in ascending order."""
-    total, e = 0.0, 0
-    for _ in range(k):
+def fill_sums_with(distance, distances, ks, sums):
+    """Fill sums (q,) with the sums of the k smallest of ascending distances (K,) and another one, which is
+    below the last of them, added in ascending order."""
+    total, e, q = 0.0, 0, 0
+    for n in range(ks[-1]):
         if distances[e] <= distance:
             total += distances[e]
             e += 1
         else:
             total += distance
             distance = np.inf
-    return total
+        if n + 1 == ks[q]:
+            sums[q] = total
+            q += 1
 
 
 @kernel
-def _recount(before, after, new, r, j, q):
-    """Update the counts of new example r under label j after an alpha went from ``before`` to ``after``."""
-    alpha = new.alphas[r, j, q]
-    new.greater[r, j, q] += np.int64(after > alpha) - np.int64(before > alpha)
-    new.equal[r, j, q] += np.int64(after == alpha) - np.int64(before == alpha)
+def _recount(before, after, alphas, greater, equal):
+    """Update the counts (q,) of a new example for alphas that went from ``before`` to ``after``."""
+    for q in range(len(after)):
+        greater[q] += np.int64(after[q] > alphas[q]) - np.int64(before[q] > alphas[q])
+        equal[q] += np.int64(after[q] == alphas[q]) - np.int64(before[q] == alphas[q])
 
 
 @kernel
 def update_counts(distance, t, examples, new, r):
     """Update the counts of new example r for example t at this distance."""
-    z, bounds = examples.codes[t], examples.bounds
-    for q in range(len(examples.ks) if examples.counted[t] else 0):
-        k, before = examples.ks[q], bounds[t, ALPHA, q]
-        if distance < bounds[t, RADIUS, q]:
-            others = bounds[t, OTHER_PART, q] + bounds[t, OTHER_RADIUS, q]
-            _recount(before, strangeness(sum_with(examples.same[t], distance, k), others), new, r, z, q)
-        if examples.others and distance < bounds[t, OTHER_RADIUS, q]:
-            after = strangeness(bounds[t, SUM, q], sum_with(examples.other[t], distance, k))
-            for j in range(new.alphas.shape[1] if after >= new.lowest[r, z, q] else 0):
-                if j != z:
-                    _recount(before, after, new, r, j, q)
+    if not examples.counted[t]:
+        return
+    z, ks, bounds, after = examples.codes[t], examples.ks, examples.bounds[t], np.empty(len(examples.ks))
+    before = bounds[ALPHA]
+    if distance < examples.same[t, -1]:
+        fill_sums_with(distance, examples.same[t], ks, after)
+        for q in range(len(ks)):
+            if distance < bounds[RADIUS, q]:
+                after[q] = strangeness(after[q], bounds[OTHER_PART, q] + bounds[OTHER_RADIUS, q])
+            else:
+                after[q] = before[q]
+        _recount(before, after, new.alphas[r, z], new.greater[r, z], new.equal[r, z])
+    if examples.others and distance < examples.other[t, -1]:
+        fill_sums_with(distance, examples.other[t], ks, after)
+        can_count = False
+        for q in range(len(ks)):
+            if distance < bounds[OTHER_RADIUS, q]:
+                after[q] = strangeness(bounds[SUM, q], after[q])
+                can_count |= after[q] >= new.lowest[r, z, q]
+            else:
+                after[q] = before[q]
+        for j in range(new.alphas.shape[1] if can_count else 0):
+            if j != z:
+                _recount(before, after, new.alphas[r, j], new.greater[r, j], new.equal[r, j])
 
 
 @kernel
@@ -278,13 +296,17 @@ def examples_within(products, lowest, limits):
 @kernel
 def scan_counts(filter, rows, r, examples, new):
     """Update the counts of new example r for the examples of `examples_within`."""
-    bounds = examples.bounds
+    near, n = np.empty(len(rows), np.int64), 0
     for t in rows:
         z = examples.codes[t]
         gap, alphas, others = least_distance(filter, r, t), new.alphas[r, z], new.lowest[r, z]
-        if can_matter(bounds, t, gap, examples.ks, alphas, others, examples.others):
-            distance = np.sqrt(squared_distance_of_rows(new.Q, r, examples.X, t))
-            update_counts(distance, t, examples, new, r)
+        if can_matter(examples.bounds, t, gap, examples.ks, alphas, others, examples.others):
+            near[n] = t
+            n += 1
+    squares = np.empty(n)
+    squared_distances(new.Q[r], examples.X, near[:n], squares)
+    for e in range(n):
+        update_counts(np.sqrt(squares[e]), near[e], examples, new, r)
 
 
 @kernel
