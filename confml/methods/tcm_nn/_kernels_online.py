@@ -78,7 +78,7 @@ def _count_alphas(alphas, codes, r, label_conditional, new):
     for q in range(len(alphas.now)):
         earlier, now = alphas.earlier[q, :n], alphas.now[q, :n]
         for j in range(new.alphas.shape[1]):
-            alpha, above, alike = new.alphas[r, j, q], 0, 0
+            alpha, above, alike = new.alphas[r, j, q], np.int64(0), np.int64(0)
             for z in range(len(cuts) - 1):
                 if not label_conditional or codes[cuts[z]] == j:
                     ascending = alphas.ascending[q, cuts[z] : cuts[z + 1]]

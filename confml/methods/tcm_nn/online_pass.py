@@ -154,7 +154,8 @@ class OnlinePass:
         ascending = [np.sort(alphas[start:stop].T, axis=1) for start, stop in pairwise(cuts)]
         self._alphas = Alphas(
             np.concatenate([np.empty((q, 0)), *ascending], axis=1), cuts,
-            np.full(cells, -1), np.zeros(cells, np.int64), *np.empty((2, q, cells)), np.zeros(1, np.int64),
+            np.full(cells, -1), np.zeros(cells, np.int64), np.empty((q, cells)), np.empty((q, cells)),
+            np.zeros(1, np.int64),
         )  # fmt: skip
         kernels.fill_limits(self._low[:n], self._filter.unit, self._examples(n), True, self._limits[:n])
 
