@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -21,7 +22,6 @@ from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
 from confml.neighbours.distance_kinds import prepare_rows
-from confml.steps.scaling import MinMax
 
 SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)
 SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])
@@ -51,20 +51,8 @@ def distances_to(X, new, k=2, nominal=()):
 
 
 def test_units_decide_who_is_nearest():
-    centigrade = KNN().fit([[10, 10], [20, 0]], ["pos", "neg"])
-    found = distances_to([[10.0, 10.0], [20.0, 0.0]], [[32.0, 20.0]])[0]
-    np.testing.assert_array_equal(found, np.sqrt([544, 584]))
-    assert centigrade.predict([[32, 20]]) == "neg"
-    fahrenheit = KNN().fit([[10, 50], [20, 32]], ["pos", "neg"])
-    found = distances_to([[10.0, 50.0], [20.0, 32.0]], [[32.0, 68.0]])[0]
-    np.testing.assert_array_equal(found, np.sqrt([808, 1440]))
-    assert fahrenheit.predict([[32, 68]]) == "pos"
-
-
-def test_min_max_by_hand():
-    values = np.array([[7.0], [4.0], [25.0], [-5.0], [10.0]])
-    scaled = MinMax().fit(values, np.zeros(5)).transform(values)
-    np.testing.assert_allclose(scaled[:, 0], [0.4, 0.3, 1, 0, 0.5])
+    assert KNN().fit([[10, 10], [20, 0]], ["pos", "neg"]).predict([[32, 20]]) == "neg"  # centigrade
+    assert KNN().fit([[10, 50], [20, 32]], ["pos", "neg"]).predict([[32, 68]]) == "pos"  # Fahrenheit
 
 
 def test_naive_bayes_of_the_pies():
@@ -104,24 +92,10 @@ def test_mixed_neighbours_equal_a_literal_search(data):
     nominal = sorted(data.draw(st.sets(st.integers(0, d - 1), min_size=1)))
     m, k = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6))
     X, new = rng.integers(0, 3, (m, d)).astype(float), rng.integers(0, 4, (5, d)).astype(float)
-    found = distances_to(X, new, k, nominal)
-    for row, got in zip(new, found, strict=True):
-        literal = []
-        for other in X:
-            squared = sum(
-                float(a != b) if i in nominal else (a - b) ** 2
-                for i, (a, b) in enumerate(zip(row, other, strict=True))
-            )
-            literal.append(squared if len(nominal) == d else np.sqrt(squared))
-        np.testing.assert_array_equal(got, sorted(literal)[:k])
-
-
-def test_a_binary_nominal_attribute_is_a_0_1_column():
-    rng = np.random.default_rng(3)
-    X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200)])
-    y = rng.integers(0, 3, 200)
-    plain = KNN(7).fit(X[:150], y[:150]).predict_proba(X[150:])
-    assert np.array_equal(KNN(7, nominal=[0]).fit(X[:150], y[:150]).predict_proba(X[150:]), plain)
+    for row, distances in zip(new, distances_to(X, new, k, nominal), strict=True):
+        differences = np.where(np.isin(np.arange(d), nominal), X != row, (X - row) ** 2)
+        squares = np.sort(differences.sum(axis=1))[:k]
+        np.testing.assert_array_equal(distances, squares if len(nominal) == d else np.sqrt(squares))
 
 
 # ---- weighted votes
@@ -138,27 +112,21 @@ def test_table_3_4_weighted_5_nn():
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.integers(1, 14))
-def test_weights_of_equation_3_4_are_in_0_1(places, k):
+def test_weights_are_those_of_equation_3_4(distances, k):
     """Every training example has a class of its own, so shares are weights over their sum."""
-    X = np.array(places, float)[:, None]
-    shares = WeightedKNN(k).fit(X, np.arange(len(X))).predict_proba([[0.0]])[0]
-    weights = shares / shares[np.argmin(X[:, 0])]
-    assert (weights >= 0).all() and (weights <= 1).all()
-    found = np.sort(X[:, 0])[:k]
-    if found[0] != found[-1]:
-        expected = (found[-1] - X[:, 0]) / (found[-1] - found[0])
-        np.testing.assert_allclose(weights, np.maximum(expected, 0), atol=1e-12)
-    else:
-        np.testing.assert_array_equal(weights, X[:, 0] == found[-1])
+    x = np.array(distances, float)
+    shares = WeightedKNN(k).fit(x[:, None], np.arange(len(x))).predict_proba([[0.0]])[0]
+    weights = shares / shares[np.argmin(x)]
+    first, *_, last = np.sort(x)[[0, *range(min(k, len(x)))]]
+    expected = np.maximum((last - x) / (last - first), 0) if first < last else x == last
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
 
 
 def test_weights_of_section_3_5_are_summed_by_class():
     """0.6 + 0.7 against 0.1 + 0.2 + 0.3; equation (3.4) also needs neighbours of weights 1 and 0."""
-    places = 10 - 10 * np.array([1, 0.7, 0.6, 0.3, 0.2, 0.1, 0])[:, None]
-    labels = ["other", "pos", "pos", "neg", "neg", "neg", "other"]
-    weighted = WeightedKNN(7).fit(places, labels)
-    np.testing.assert_allclose(weighted.predict_proba([[0]]) * 2.9, [[0.6, 1.0, 1.3]])
-    assert weighted.predict([[0]]) == "pos"
+    distances = 10 - 10 * np.array([1, 0.7, 0.6, 0.3, 0.2, 0.1, 0])[:, None]
+    weighted = WeightedKNN(7).fit(distances, ["third", "pos", "pos", "neg", "neg", "neg", "third"])
+    np.testing.assert_allclose(weighted.predict_proba([[0]]) * 2.9, [[0.6, 1.3, 1.0]])
 
 
 def test_equal_weights_go_to_the_smaller_sum_of_distances():
@@ -178,62 +146,45 @@ def test_exercise_2_8_2_bells():
     """Five examples, bells with standard deviation 1; densities recomputed term by term."""
     X = np.array([[2.1, 0.2, 3.0], [3.3, 1.0, 2.9], [2.7, 1.2, 3.4], [0.5, 5.3, 0.0], [1.5, 4.7, 0.5]])
     y, new = np.array(["c1", "c1", "c1", "c2", "c2"]), np.array([1.4, 3.3, 3.0])
-    products = {}
-    for label in ("c1", "c2"):
-        own = X[y == label]
-        bells = np.exp(-((new - own) ** 2) / 2) / np.sqrt(2 * np.pi)
-        products[label] = len(own) / 5 * np.prod(bells.mean(axis=0))
-    bayes = NaiveBayes(numeric="bells", bandwidth=1).fit(X, y)
-    expected = products["c1"] / sum(products.values())
-    np.testing.assert_allclose(bayes.predict_proba([new]), [[expected, 1 - expected]])
-    assert bayes.predict([new]) == "c1"
-    np.testing.assert_allclose(expected, 0.8787, atol=5e-5)
+    bells = norm.pdf(new - X)
+    first, second = 3 / 5 * np.prod(bells[:3].mean(axis=0)), 2 / 5 * np.prod(bells[3:].mean(axis=0))
+    probabilities = NaiveBayes(numeric="bells", bandwidth=1).fit(X, y).predict_proba([new])
+    np.testing.assert_allclose(probabilities, [[first / (first + second), second / (first + second)]])
+    np.testing.assert_allclose(probabilities[0, 0], 0.8787, atol=5e-5)
 
 
-def test_nominal_attributes_by_hand():
-    # P(pos) 3/5; attribute 0: pos has a, a, b; neg has b, b. m = 2, two categories: priors 1/2.
+@pytest.mark.parametrize("prior, a, b", [("equal", 1, 1), ("frequency", 0.8, 1.2)])
+def test_nominal_attributes_by_hand(prior, a, b):
+    # P(pos) 3/5; attribute 0: pos has a, a, b; neg has b, b. m = 2: the priors of the two categories are 1/2,
+    # or their shares of all, 2/5 and 3/5; one that is only in the test set has 1/2.
     X, y = [[0], [0], [1], [1], [1]], ["pos", "pos", "pos", "neg", "neg"]
-    shares = NaiveBayes(m=2, nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
-    pos = 3 / 5 * np.array([3 / 5, 2 / 5, 1 / 5])
-    neg = 2 / 5 * np.array([1 / 4, 3 / 4, 1 / 4])
-    np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
-
-
-def test_a_prior_as_frequent_as_in_the_training_set():
-    # The categories' shares of all: 2/5 and 3/5; one that is only in the test set has 1/2.
-    X, y = [[0], [0], [1], [1], [1]], ["pos", "pos", "pos", "neg", "neg"]
-    shares = NaiveBayes(m=2, prior="frequency", nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
-    pos = 3 / 5 * np.array([2 + 0.8, 1 + 1.2, 1]) / 5
-    neg = 2 / 5 * np.array([0.8, 2 + 1.2, 1]) / 4
+    shares = NaiveBayes(m=2, prior=prior, nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
+    pos, neg = 3 / 5 * np.array([2 + a, 1 + b, 1]) / 5, 2 / 5 * np.array([a, 2 + b, 1]) / 4
     np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
 
 
 @pytest.mark.parametrize("power", [-1020, 600])
-def test_naive_bayes_does_not_depend_on_the_scale_of_a_feature(power):
+@pytest.mark.parametrize(
+    ("numeric", "width"), [("gaussian", 1.0), ("bells", "normal-reference"), ("bells", 0.5), ("bins", 1.0)]
+)
+def test_naive_bayes_does_not_depend_on_the_scale_of_a_feature(power, numeric, width):
     """Squares of such values leave the range of double precision."""
-    X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 5.0], [3.0, 6.0]])
-    scaled, y = np.ldexp(X, [power, 0]), [0, 0, 1, 1]
-    for numeric, width in (("gaussian", 1.0), ("bells", "normal-reference"), ("bells", 0.5), ("bins", 1.0)):
-        expected = NaiveBayes(numeric=numeric, bandwidth=width).fit(X, y).predict_proba(X)
-        # The bandwidth holds for all features, in their units.
-        one = NaiveBayes(numeric=numeric, bandwidth=width).fit(X[:, :1], y).predict_proba(X[:, :1])
-        same = width if isinstance(width, str) else np.ldexp(width, power)
-        bayes = NaiveBayes(numeric=numeric, bandwidth=same).fit(scaled[:, :1], y)
-        np.testing.assert_allclose(bayes.predict_proba(scaled[:, :1]), one, rtol=1e-9)
-        if numeric != "bells" or isinstance(width, str):
-            both = NaiveBayes(numeric=numeric).fit(scaled, y).predict_proba(scaled)
-            np.testing.assert_allclose(both, expected, rtol=1e-9)
-
-
-def test_without_an_m_estimate_nothing_known_leaves_the_prior():
-    bayes = NaiveBayes(m=0, nominal=[0]).fit([[0], [0], [1]], ["a", "a", "b"])
-    np.testing.assert_allclose(bayes.predict_proba([[5], [0]]), [[2 / 3, 1 / 3], [1, 0]])
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 5.0], [3.0, 6.0]]), [0, 0, 1, 1]
+    for d in (1,) if width == 0.5 else (1, 2):  # a number is the bandwidth of all features, in their units
+        expected = NaiveBayes(numeric=numeric, bandwidth=width).fit(X[:, :d], y).predict_proba(X[:, :d])
+        scaled = np.ldexp(X, [power, 0])[:, :d]
+        same = width if isinstance(width, str) else np.ldexp(width, power if numeric == "bells" else 0)
+        probabilities = NaiveBayes(numeric=numeric, bandwidth=same).fit(scaled, y).predict_proba(scaled)
+        np.testing.assert_allclose(probabilities, expected, rtol=1e-9)
 
 
 def test_without_an_m_estimate_an_unknown_category_leaves_the_other_attributes():
     X, y = np.array([[0, 0.0], [0, 1.0], [1, 5.0], [1, 6.0]]), ["a", "a", "b", "b"]
     both, second = NaiveBayes(m=0, nominal=[0]).fit(X, y), NaiveBayes().fit(X[:, 1:], y)
     np.testing.assert_array_equal(both.predict_proba([[7, 2.0]]), second.predict_proba([[2.0]]))
+    # Without another attribute the prior is left.
+    alone = NaiveBayes(m=0, nominal=[0]).fit([[0], [0], [1]], ["a", "a", "b"])
+    np.testing.assert_allclose(alone.predict_proba([[5], [0]]), [[2 / 3, 1 / 3], [1, 0]])
     # Each of these two values rules the other's class out: 0 for both.
     clash = NaiveBayes(m=0, nominal=[0, 1]).fit([[0, 0], [0, 0], [1, 1]], ["a", "a", "b"])
     np.testing.assert_allclose(clash.predict_proba([[0, 1]]), [[2 / 3, 1 / 3]])
@@ -254,51 +205,34 @@ def test_bins_count_what_falls_into_them():
     np.testing.assert_allclose(shares, [[3 / 4, 1 / 4]] * 2 + [[1 / 4, 3 / 4]] * 2)
 
 
-@pytest.mark.parametrize(("bayes_error", "found"), [(0.05, "10.0"), (0.3, "49.7"), (0.9, "89.9")])
-def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, found):
+@pytest.mark.parametrize(("bayes_error", "expected"), [(0.05, "10.0"), (0.3, "49.7"), (0.9, "89.9")])
+def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, expected):
     """Figure 3.4, many classes: labels of ten intervals, a share of them replaced by another class."""
     rng = np.random.default_rng(1)
-    places, labels = [], []
+    parts = []
     for _ in range(2):
-        x = rng.random(20_000)
-        wrong = rng.random(20_000) < bayes_error
-        own = (10 * x).astype(int)
-        labels.append(np.where(wrong, (own + rng.integers(1, 10, 20_000)) % 10, own))
-        places.append(x[:, None])
-    error = np.mean(KNN(1).fit(places[0], labels[0]).predict(places[1]) != labels[1])
-    assert f"{100 * error:.1f}" == found
+        x, wrong = rng.random(20_000), rng.random(20_000) < bayes_error
+        labels = (10 * x).astype(int)
+        parts.append((x[:, None], np.where(wrong, (labels + rng.integers(1, 10, 20_000)) % 10, labels)))
+    error = 1 - KNN(1).fit(*parts[0]).score(*parts[1])
+    assert f"{100 * error:.1f}" == expected
     assert error == pytest.approx(2 * bayes_error - 10 / 9 * bayes_error**2, abs=0.01)
 
 
 # ---- learning from mistakes
 
 
-def test_table_4_2_perceptron_step_by_step():
-    X, targets, start = np.array([[1.0, 0], [1, 1], [0, 0]]), np.array([0.0, 1, 0]), [0.1, 0.3, 0.4]
-    for shown, expected in (
-        (1, [-0.4, -0.2, 0.4]),
-        (2, [0.1, 0.3, 0.9]),
-        (3, [-0.4, 0.3, 0.9]),
-    ):
-        weights = np.array(start)
-        learnt = learn(X[:shown], targets[:shown], weights, 0.5, 1)
-        np.testing.assert_allclose(learnt.weights, expected, atol=1e-15)
-    assert learnt.epochs == 1 and learnt.presentations == 3
-
-
 def test_table_4_4_winnow_step_by_step():
-    X = np.array(
-        [[1, 1, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]], float
-    )
+    X = np.array(list(itertools.product([1.0, 0.0], repeat=3)))
     y = np.where((X[:, 1] == 1) & (X[:, 2] == 1), "pos", "neg")
     # After four examples the weights are still (1, 1, 1); e5 doubles w2 and w3.
     for shown, expected in ((4, [1, 1, 1]), (5, [1, 2, 2])):
         winnow = Winnow(doubled=False, threshold=2.9, epochs=1).fit(X[:shown], y[:shown])
         assert winnow.weights_[0, 1:].tolist() == expected
-    done = Winnow(doubled=False).fit(X, y)
-    np.testing.assert_allclose(done.weights_, [[-2.9, 0.5, 1, 2]])
     assert "presentations" not in winnow.fit_metrics_  # one epoch was too few
-    assert done.fit_metrics_ == {"presentations": 10, "epochs": 2, "training_error": 0, "converged": 1}
+    winnow = Winnow(doubled=False).fit(X, y)
+    np.testing.assert_allclose(winnow.weights_, [[-2.9, 0.5, 1, 2]])
+    assert winnow.fit_metrics_ == {"presentations": 10, "epochs": 2, "training_error": 0, "converged": 1}
 
 
 def test_table_4_6_the_master_takes_the_largest_sum():

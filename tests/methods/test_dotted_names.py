@@ -13,14 +13,12 @@ import pytest
 from reference import own_module
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.discovery import all_estimators
 
 import confml
-from confml._seeds import derived_generator
 from confml.config import make_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
@@ -40,7 +38,7 @@ def own(tmp_path, monkeypatch):
     own_module.write(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
-    sys.modules.pop("own_module", None)
+    monkeypatch.delitem(sys.modules, "own_module", raising=False)
     yield
     sys.modules.pop("own_module", None)
 
@@ -92,28 +90,24 @@ raise SystemExit(f"imported {found}" if found else 0)
 
 def test_nothing_is_imported_without_permission(own, tmp_path):
     (tmp_path / "own_module.py").write_text("open('imported', 'w').close()")
+    bagging = {"name": BAGGING, "estimator": "own_module.Nearest"}
+    pipeline = {"name": PIPELINE, "steps": [["nearest", "own_module.Nearest"]]}
     values = {
         "datasets": ["wine-sklearn"],
         "protocol": "holdout",
-        "methods": [
-            "own_module.Nearest",
-            {"name": BAGGING, "estimator": "own_module.Nearest"},
-            {"name": PIPELINE, "steps": [["one", "own_module.Nearest"]]},
-        ],
+        "methods": ["own_module.Nearest", bagging, pipeline],
         "steps": ["own_module.Doubled"],
         "allow-import": ["own_module"],
     }
     with pytest.raises(ConfigError) as caught:
         make_config(values)
-    text = str(caught.value)
     for message in (
         "method 'own_module.Nearest' needs the import of own_module",
         "step 'own_module.Doubled' needs the import of own_module, and only scikit-learn is",
-        'add --allow-import own_module (in Python: allow_import=["own_module"])',
         "estimator: expected an object implementing",
         "unknown key 'allow-import'",
     ):
-        assert message in text
+        assert message in str(caught.value)
     assert not (tmp_path / "imported").exists() and "own_module" not in sys.modules
 
 
@@ -130,11 +124,9 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("sklearn.ensemble.RandomForestClasifier", f"did you mean '{FOREST}'"),
         ("sklearn.ensemble._forest.RandomForestClassifier", f"did you mean '{FOREST}'"),
         ("RandomForestClassifier", f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
         ("sklearn.svm.SVR", "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
-        ("os.system", "needs the import of os, and only scikit-learn is allowed; if you trust it, add"),
         ("", "unknown method ''; there are"),
         ("tcm.nn", "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
         ("own_module.Nearst", "the module own_module has no 'Nearst'; did you mean 'Nearest'?"),
@@ -157,15 +149,12 @@ def test_names_that_are_no_methods(own, tmp_path, name, message):
 @pytest.mark.parametrize(
     "name, params, message",
     [
-        (FOREST, {"max_dept": 3}, "RandomForestClassifier has no parameter 'max_dept'; did you mean"),
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
         (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
         (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
-        (ONE_VS_REST, {}, "OneVsRestClassifier needs the parameter 'estimator'"),
         (PIPELINE, {}, "Pipeline needs the parameter 'steps'; give names and classes, as steps: ["),
         ("own_module.Nearest", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
         ("own_module.model", {"svc__c": 1}, "no parameter 'svc__c'; did you mean 'svc__C'?"),
-        ("own_module.model", {"svc__C": -1}, "svc__C must be a float in the range (0.0, inf], got -1"),
     ],
 )
 def test_wrong_parameters(allowed, name, params, message):
@@ -184,7 +173,6 @@ def test_the_margin_of_two_classes_is_the_decision_value(iris):
     values = LinearSVC(random_state=0).fit(X, y).decision_function(X_test)
     view = method.confident_predict(X_test)["margin"]
     assert np.array_equal(view.scores, np.column_stack([-values / 2, values / 2]))
-    assert np.array_equal(view.confidence, np.abs(values))
     assert np.array_equal(view.labels, np.where(values > 0, "b", "a"))
     assert np.array_equal(method.decision_function(X_test), values)
 
@@ -209,28 +197,26 @@ def test_labels_are_coded(allowed, iris, capfd, name, labels):
     (view,) = method.confident_predict(X_test).values()
     assert capfd.readouterr().out == ""
     shares = shares_of(X, codes, X_test)
-    assert method.classes_.tolist() == labels
     assert view.labels.tolist() == [labels[code] for code in shares.argmax(axis=1)]
     expected = {"Nearest": np.eye(3)[shares.argmax(axis=1)], "Margins": np.log(shares)}
     assert np.array_equal(view.scores, expected.get(name, shares))
     assert view.kind == {"Nearest": "vote", "Margins": "margin"}.get(name, "probability")
-    assert np.array_equal(method.predict(X_test), view.labels)
 
 
-@pytest.mark.parametrize("name, kind", [("OneColumn", "probability"), ("Margins", "margin")])
-def test_two_classes(allowed, iris, name, kind):
+@pytest.mark.parametrize("name", ["OneColumn", "Margins"])
+def test_two_classes(allowed, iris, name):
     X, y, X_test = iris
     y = np.where(y == "one", "yes", "no")
     method = registry.build(f"own_module.{name}").fit(X, y)
-    view = method.confident_predict(X_test)[kind]
+    (view,) = method.confident_predict(X_test).values()
     second = shares_of(X, (y == "yes").astype(int), X_test)[:, 1]
     assert np.array_equal(view.labels == "yes", second > 0.5)
-    odds = np.log(second) - np.log(1 - second)
-    expected = [1 - second, second] if kind == "probability" else [-odds / 2, odds / 2]
-    np.testing.assert_allclose(view.scores, np.column_stack(expected), rtol=1e-9)
-    if kind == "probability":
+    if name == "OneColumn":
+        np.testing.assert_allclose(view.scores, np.column_stack([1 - second, second]), rtol=1e-9)
         np.testing.assert_array_equal(method.predict_proba(X_test), view.scores)
     else:
+        odds = np.log(second) - np.log(1 - second)
+        np.testing.assert_allclose(view.scores, np.column_stack([-odds / 2, odds / 2]), rtol=1e-9)
         np.testing.assert_allclose(method.decision_function(X_test), odds, rtol=1e-9)
 
 
@@ -255,14 +241,11 @@ def test_predictions_that_are_wrong(allowed, iris, name, message):
 def test_parameters_and_clones_are_the_classifiers(iris):
     X, y, X_test = iris
     method = registry.build(BAGGING, {"estimator": TREE, "estimator__max_depth": 2, "random_state": 4})
-    assert method.get_params()["estimator__max_depth"] == 2
-    copy = clone(method).set_params(estimator__max_depth=1, n_estimators=3)
+    copy = clone(method).set_params(estimator__max_depth=1)
     assert copy.get_params()["estimator__max_depth"] == 1
-    assert method.get_params()["estimator__max_depth"] == 2 and method.get_params()["n_estimators"] == 10
+    assert method.get_params()["estimator__max_depth"] == 2
     arrived = pickle.loads(pickle.dumps(method.fit(X, y)))
     assert np.array_equal(arrived.predict(X_test), method.predict(X_test))
-    with pytest.raises(ValueError, match="not fitted"):
-        clone(method).predict(X_test)
 
 
 def test_open_keywords_are_accepted(allowed, iris):
@@ -312,11 +295,8 @@ def test_chance_comes_from_the_run(iris):
     for name, params in [(FOREST, {"n_estimators": 5}), (ONE_VS_REST, trees)]:
         assert np.array_equal(scores(name, params, 1), scores(name, params, 1))
         assert not np.array_equal(scores(name, params, 1), scores(name, params, 2))
-    given = {"n_estimators": 5, "random_state": 7}
-    assert np.array_equal(scores(FOREST, given, 1), scores(FOREST, given, 2))
-    seed = int(derived_generator(np.random.default_rng(1), {}).integers(2**31))
-    forest = RandomForestClassifier(5, random_state=seed).fit(X, y)
-    assert np.array_equal(scores(FOREST, {"n_estimators": 5}, 1), forest.predict_proba(X_test))
+    seeded = {"n_estimators": 5, "random_state": 7}
+    assert np.array_equal(scores(FOREST, seeded, 1), scores(FOREST, seeded, 2))
 
 
 # ---- versions and runs
@@ -334,7 +314,6 @@ def test_the_version_is_that_of_the_source(allowed):
 RUN = """\
 name: own
 datasets: [wine-sklearn]
-steps: [standardise]
 methods:
   - {name: own_module.Probable, sweep: {sharpness: [1, 4]}}
   - {name: own_module.Probable, label: conformal, sharpness: 2, conformal: split}
@@ -355,8 +334,7 @@ def test_a_run_in_worker_processes(own, tmp_path):
 
     allow = ("own.yaml", "--out", "out", "--allow-import", "own_module")
     refused = run("run", "own.yaml", "--out", "out")
-    assert refused.returncode == 2 and not (tmp_path / "out").exists()
-    assert "own.yaml:5:12: method 'own_module.Probable' needs the import of own_module" in refused.stderr
+    assert "own.yaml:4:12: method 'own_module.Probable' needs the import of own_module" in refused.stderr
     done = run("run", *allow, "--jobs", "2", "--json")
     assert done.returncode == 1, done.stderr
     json.loads(done.stdout)

@@ -8,31 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import knn_distances as literal_knn
 
-import confml.neighbours.nearest_rows as neighbours_module
 from confml.data import load
 from confml.methods.knn import KNN
+from confml.neighbours import nearest_rows
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.steps.scaling import RowStandardise
 
 
-def literal(X, y, X_test, k):
-    classes = sorted(set(y.tolist()))
-    rows = [literal_knn.euclidean(X.tolist(), row) for row in X_test.tolist()]
-    answers = [literal_knn.vote(distances, y.tolist(), k, classes) for distances in rows]
-    return np.array([shares for shares, _ in answers]), np.array([label for _, label in answers])
-
-
 def assert_literal(X, y, X_test, k):
     view = KNN(k).fit(X, y).confident_predict(X_test)["vote"]
-    shares, labels = literal(X, y, X_test, k)
-    assert np.array_equal(view.scores, shares)
-    assert np.array_equal(view.labels, labels)
+    classes = sorted(set(y.tolist()))
+    for i, row in enumerate(X_test.tolist()):
+        distances = literal_knn.euclidean(X.tolist(), row)
+        shares, label = literal_knn.vote(distances, y.tolist(), k, classes)
+        assert view.scores[i].tolist() == shares and view.labels[i] == label
 
 
 @pytest.fixture(params=["tree", "products"])
 def way(request, monkeypatch):
     """Both ways of searching, whatever the number of attributes."""
-    monkeypatch.setattr(neighbours_module, "_TREE_FEATURES", 10**9 if request.param == "tree" else 0)
+    monkeypatch.setattr(nearest_rows, "_TREE_FEATURES", 10**9 if request.param == "tree" else 0)
     return request.param
 
 
@@ -44,8 +39,7 @@ def test_table_3_3_of_the_textbook():
     y = np.array(["pos", "pos", "neg", "neg"])
     new = np.array([[2, 4, 2]])
     rows = prepare_rows(X.astype(float), np.array([1, 1, 0, 0]), 2, np.zeros(3, bool), "euclidean", 2.0)
-    found = rows.query(new.astype(float), 4)
-    np.testing.assert_array_equal(found.distances[0], np.sqrt([2, 3, 5, 14]))
+    np.testing.assert_array_equal(rows.query(new.astype(float), 4).distances[0], np.sqrt([2, 3, 5, 14]))
     assert KNN(1).fit(X, y).predict(new) == KNN(3).fit(X, y).predict(new) == "pos"
     np.testing.assert_allclose(KNN(3).fit(X, y).predict_proba(new), [[1 / 3, 2 / 3]])
 
@@ -111,38 +105,30 @@ def tied_data(draw):
 
 @given(tied_data(), st.sampled_from([0, 10, 10**9]))
 def test_it_equals_the_literal_version(data, tree_attributes):
-    X, y, X_test, k = data
-    before = neighbours_module._TREE_FEATURES
-    neighbours_module._TREE_FEATURES = tree_attributes
-    try:
-        assert_literal(X, y, X_test, k)
-    finally:
-        neighbours_module._TREE_FEATURES = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest_rows, "_TREE_FEATURES", tree_attributes)
+        assert_literal(*data)
 
 
-@pytest.mark.parametrize("shape", [(400, 2), (400, 30)])
+def hostile(kind, rng):
+    """Rows whose products in float32 say little, training (m, d) and test."""
+    signs = rng.integers(-3, 4, size=(80, 12)) * 1e-25
+    if kind == "clusters far apart":
+        centres = rng.normal(scale=1e7, size=(3, 15))
+        return centres[rng.integers(0, 3, 200)] + rng.normal(size=(200, 15)), centres + rng.normal(
+            size=(3, 15)
+        )
+    if kind == "products vanish in float32":
+        return np.vstack([np.ones((1, 12)), -np.ones((1, 12)), signs[:30], -signs[:30]]), signs[60:]
+    return rng.normal(size=(400, kind)), rng.normal(size=(20, kind))
+
+
+@pytest.mark.parametrize("kind", [2, 30, "clusters far apart", "products vanish in float32"])
 @pytest.mark.parametrize("k", [1, 10])
-def test_it_equals_the_literal_version_on_continuous_data(way, shape, k):
-    rng = np.random.default_rng(shape[1] + k)
-    X, X_test = rng.normal(size=shape), rng.normal(size=(20, shape[1]))
-    assert_literal(X, rng.integers(0, 3, size=400), X_test, k)
-
-
-def test_close_clusters_far_apart(way):
-    # Rough products say nothing about which row of a cluster is nearest; the answer is exact all the same.
-    rng = np.random.default_rng(3)
-    centres = rng.normal(scale=1e7, size=(3, 15))
-    X = centres[rng.integers(0, 3, 200)] + rng.normal(size=(200, 15))
-    X_test = centres[rng.integers(0, 3, 20)] + rng.normal(size=(20, 15))
-    assert_literal(X, rng.integers(0, 4, 200), X_test, 5)
-
-
-def test_differences_too_small_for_single_precision(way):
-    # Rows around the mean whose products vanish in float32, beside rows that set the scale.
-    rng = np.random.default_rng(4)
-    X = np.concatenate([np.ones((1, 12)), -np.ones((1, 12)), 1e-25 * rng.integers(-3, 4, size=(60, 12))])
-    X[32:] = -X[2:32]
-    assert_literal(X, rng.integers(0, 4, 62), 1e-25 * rng.integers(-3, 4, size=(20, 12)), 3)
+def test_it_equals_the_literal_version_on_continuous_data(way, kind, k):
+    rng = np.random.default_rng(k)
+    X, X_test = hostile(kind, rng)
+    assert_literal(X, rng.integers(0, 4, len(X)), X_test, k)
 
 
 @pytest.mark.parametrize("far", [1e14, 1e25, 3e38, 1e60, 1e160])
