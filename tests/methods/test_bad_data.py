@@ -1,6 +1,7 @@
 """Every method on every kind of bad data: a right answer or a clear error, never NaN, a hang or a traceback.
 
-A kind of bad data is a function that returns a training set and test examples. An answer must pass the
+A kind of bad data is a function that returns a training set and test examples. Shapes and types that
+scikit-learn refuses are in its own checks (tests/methods/test_methods_contract.py). An answer must pass the
 checks of the runner, and must be right where the classes are far apart. An error is a ValueError (as every
 ConfmlError) with a sentence.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import traceback
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -82,17 +84,15 @@ def far_apart(rows=18, d=2, scale=1.0):
     return X * scale, y, X_test * scale
 
 
-def with_value(value, part="train"):
+def with_value(value, part=0):
+    """One number of the training rows (part 0) or of the test rows (part 2) is ``value``."""
+
     def case():
-        X, y, X_test = far_apart()
-        (X if part == "train" else X_test)[1, 1] = value
-        return X, y, X_test
+        data = far_apart()
+        data[part][1, 1] = value
+        return data
 
     return case
-
-
-def scaled(scale):
-    return lambda: far_apart(scale=scale)
 
 
 def with_column(column):
@@ -100,9 +100,8 @@ def with_column(column):
 
     def case():
         X, y, X_test = far_apart()
-        values = np.broadcast_to(np.asarray(column, dtype=float), 2)
-        more = values[np.arange(len(X)) % 2]
-        return np.column_stack([X, more]), y, np.column_stack([X_test, more[: len(X_test)]])
+        values = np.broadcast_to(np.asarray(column, dtype=float), 2)[np.arange(len(X)) % 2]
+        return np.column_stack([X, values]), y, np.column_stack([X_test, values[: len(X_test)]])
 
     return case
 
@@ -128,20 +127,9 @@ def read_only(X, y, X_test):
     return X, y, X_test
 
 
-def words(X, y, X_test):
-    X = X.astype(object)
-    X[0, 0] = "blue"
-    return X, y, X_test
-
-
 LABELS = {
-    "words": ["zebra", "ant", "bee"],
     "unicode": ["\u00fcber", "\u732b", "\U0001f600"],
-    "whole floats": [0.0, 1.0, 2.0],
     "fractions": [0.5, 1.25, 2.75],
-    "negative": [-7, -1, -300],
-    "truth": [True, False, True],
-    "none": np.array(["a", None, "c"], dtype=object),
     "mixed": np.array(["a", 1, 2.5], dtype=object),
     "nan": [np.nan, 1.0, 2.0],
     "dates": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]"),
@@ -157,11 +145,13 @@ CASES = {
     # numbers
     "NaN": with_value(np.nan),
     "inf": with_value(np.inf),
-    "NaN in the test part": with_value(np.nan, "test"),
+    "NaN in the test part": with_value(np.nan, 2),
     "one huge value": with_value(1e300),
-    "one huge value in the test part": with_value(1e300, "test"),
-    "largest number": with_value(np.finfo(float).max),
-    **{f"scale {scale:g}": scaled(scale) for scale in (1e100, 1e154, 1e300, 1e-154, 1e-300, 1e-320)},
+    "one huge value in the test part": with_value(1e300, 2),
+    **{
+        f"scale {scale:g}": partial(far_apart, scale=scale)
+        for scale in (1e100, 1e154, 1e300, 1e-154, 1e-300, 1e-320)
+    },
     "both ends of the range": with_column([-1.7e308, 1.7e308]),
     "a huge column": with_column(1e200),
     "mixed scales": with_column([1e-200, 1e200]),
@@ -172,7 +162,6 @@ CASES = {
     "one constant column": with_column(5.0),
     # rows and classes
     "one row": changed(lambda X, y, X_test: (X[:1], y[:1], X_test)),
-    "two rows": changed(lambda X, y, X_test: (X[:2], y[:2], X_test)),
     "one class": changed(lambda X, y, X_test: (X, 0 * y, X_test)),
     "a class of one row": changed(lambda X, y, X_test: (X[:-4], np.r_[y[:-5] % 2, 2], X_test)),
     "every row a class": changed(lambda X, y, X_test: (X, np.arange(len(X)), X_test)),
@@ -188,19 +177,11 @@ CASES = {
     "no features": changed(lambda X, y, X_test: (X[:, :0], y, X_test[:, :0])),
     "more features than rows": lambda: far_apart(d=40),
     "2000 features": lambda: far_apart(rows=6, d=2000),
-    "1-d X": changed(lambda X, y, X_test: (X[:, 0], y, X_test)),
-    "1-d test part": changed(lambda X, y, X_test: (X, y, X_test[0])),
-    "fewer labels": changed(lambda X, y, X_test: (X, y[:-1], X_test)),
-    "2-d labels": changed(lambda X, y, X_test: (X, np.column_stack([y, y]), X_test)),
-    "labels in a column": changed(lambda X, y, X_test: (X, y[:, None], X_test)),
-    "no labels": changed(lambda X, y, X_test: (X, None, X_test)),
     "test rows with one feature more": changed(lambda X, y, X_test: (X, y, np.c_[X_test, X_test])),
-    "rows of different lengths": changed(lambda X, y, X_test: ([[1.0], [1.0, 2.0]], [0, 1], X_test)),
     # types
     "integers": changed(lambda X, y, X_test: ((9 * X).astype(int), y, (9 * X_test).astype(int))),
     "bool": changed(lambda X, y, X_test: (X > 0, y, X_test > 0)),
     "float32": changed(lambda X, y, X_test: (X.astype("f4"), y, X_test.astype("f4"))),
-    "complex": changed(lambda X, y, X_test: (X + 1j, y, X_test)),
     "big endian": changed(lambda X, y, X_test: (X.astype(">f8"), y.astype(">i8"), X_test.astype(">f8"))),
     "Fortran order": changed(lambda X, y, X_test: (np.asfortranarray(X), y, np.asfortranarray(X_test))),
     "not contiguous": changed(strided),
@@ -208,17 +189,13 @@ CASES = {
     "lists": changed(lambda X, y, X_test: (X.tolist(), y.tolist(), X_test.tolist())),
     "data frames": changed(lambda X, y, X_test: (pd.DataFrame(X), pd.Series(y), pd.DataFrame(X_test))),
     "numbers as objects": changed(lambda X, y, X_test: (X.astype(object), y, X_test.astype(object))),
-    "numbers as text": changed(lambda X, y, X_test: (X.astype(str), y, X_test.astype(str))),
-    "a word": changed(words),
     "sparse": changed(lambda X, y, X_test: (scipy.sparse.csr_array(X), y, scipy.sparse.csr_array(X_test))),
     **{f"labels: {name}": labelled(name) for name in LABELS},
 }
 
 # Data that say nothing else than `far_apart` does: whoever takes them must find the three classes.
-SAME = (
-    "nothing wrong", "one constant column", "float32", "big endian",
-    "Fortran order", "not contiguous", "read only", "lists", "data frames", "numbers as objects",
-)  # fmt: skip
+SAME = ("nothing wrong", "one constant column", "float32", "big endian", "Fortran order", "not contiguous")
+SAME += ("read only", "lists", "data frames", "numbers as objects")
 # The cases in which `predict`, the names of the views and the metrics of the fit are checked, too.
 PREDICTED = ("nothing wrong", "one class", "labels: unicode", "labels: fractions")
 # The same for data on another scale, where a penalty or a width has no fixed scale of its own.

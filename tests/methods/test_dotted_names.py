@@ -333,15 +333,12 @@ def test_a_run_in_worker_processes(own, tmp_path):
         return processes.confml(*arguments, env=environment, cwd=tmp_path, path_has_folder=False)
 
     allow = ("own.yaml", "--out", "out", "--allow-import", "own_module")
-    refused = run("run", "own.yaml", "--out", "out")
-    assert "own.yaml:4:12: method 'own_module.Probable' needs the import of own_module" in refused.stderr
     done = run("run", *allow, "--jobs", "2", "--json")
     assert done.returncode == 1, done.stderr
     json.loads(done.stdout)
     assert "own_module.FailsInFit r0: RuntimeError: no licence" in done.stderr
     manifest = json.loads((tmp_path / "out" / ".run/manifest.json").read_text())
     assert manifest["provenance"]["packages"]["own_module"].startswith("sha256 ")
-    assert "6 fits in out: 5 done, 1 failed, 0 left" in run("run", "--dry-run", *allow).stdout
     metrics = (tmp_path / "out" / "metrics.csv").read_text()
     assert run("report", "out").returncode == 0  # the stored cells need no import
     assert (tmp_path / "out" / "metrics.csv").read_text() == metrics
