@@ -62,10 +62,8 @@ def test_pseudo_code_is_the_definition():
     for number in range(60):
         X, codes, T = random_case(rng, 14, 2, 3, 2, KINDS[number % len(KINDS)])
         for k in (1, 3, 9):
-            for ours, literal in zip(
-                naive.tcm_nn_pseudo_code(X, codes, T, k), naive.tcm_nn(X, codes, T, k), strict=True
-            ):
-                np.testing.assert_array_equal(ours, literal)
+            literal = naive.tcm_nn(X, codes, T, k)
+            np.testing.assert_array_equal(naive.tcm_nn_pseudo_code(X, codes, T, k), literal)
 
 
 def rows_of(kind, rng, n):
@@ -79,6 +77,8 @@ def rows_of(kind, rng, n):
         X[: n // 7] *= 1e-9  # closer together than float32 can tell
     elif kind == "nearly all clumped":
         X[: n - 10] *= 1e-9
+    elif kind == "apart":  # most new examples are nearer to their class than all others are
+        X[: n // 2, 0] += 30.0
     elif kind == "ties":
         X = rng.integers(0, 3, (n, 4)).astype(float)
     elif kind == "tiny":  # squares vanish
@@ -88,7 +88,17 @@ def rows_of(kind, rng, n):
     return X
 
 
-LARGE = ("plain", "distant groups", "one outlier", "clumped", "nearly all clumped", "ties", "tiny", "huge")
+LARGE = (
+    "plain",
+    "apart",
+    "distant groups",
+    "one outlier",
+    "clumped",
+    "nearly all clumped",
+    "ties",
+    "tiny",
+    "huge",
+)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -100,7 +110,8 @@ def test_larger_sets_in_many_blocks(engine, kind):
         X, codes, T = random_case(rng, 420, 5, 3, 5, kind)
         codes[rng.random(420) < 0.5] = 0
     else:
-        X, codes = rows_of(kind, rng, 420), rng.integers(0, 3, 420)
+        X = rows_of(kind, rng, 420)
+        codes = np.arange(420) // 210 if kind == "apart" else rng.integers(0, 3, 420)
         far = [X[:1] * 1e3, X[1:2] * 1e9, X[2:3] * 1e25]
         T = np.vstack([rows_of(kind, rng, 420)[:3], X[:2] * (1 + 1e-3), *far])
     # The definition's squares need a power of two that keeps them in range; it changes no count.
@@ -110,20 +121,6 @@ def test_larger_sets_in_many_blocks(engine, kind):
     expected = [naive.tcm_nn_pseudo_code(*scaled, k) for k in ks]
     for block in (2, 100, 256):
         assert_same_counts(X, codes, T, ks, expected, engine, block)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("distance", [0.5, 3.0, 30.0])
-def test_classes_apart(engine, distance):
-    """Most new examples are nearer to their class than all others are: another limit of distances holds."""
-    rng = np.random.default_rng(7)
-    codes = np.sort(rng.integers(0, 2, 300))
-    X, T = rng.normal(size=(300, 4)), rng.normal(size=(9, 4))
-    X[:, 0] += distance * codes
-    T[:, 0] += distance * np.array([0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.4])
-    ks = [1, 4]
-    expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
-    assert_same_counts(X, codes, T, ks, expected, engine, 7)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -200,29 +197,21 @@ def test_limits_of_the_ratio():
     assert alone.scores.tolist() == [[1.0, 1.0]] and alone.labels.tolist() == [1]
 
 
-def test_huge_k_is_as_good_as_one_beyond_the_set():
+@pytest.mark.parametrize("k", [10**9, 21, 20, 19])
+def test_huge_k_is_as_good_as_one_beyond_the_set(k):
     rng = np.random.default_rng(8)
     X, y, T = rng.normal(size=(20, 2)), np.arange(20) % 3, rng.normal(size=(4, 2))
-    for k in (10**9, 21, 20, 19):
-        expected = naive.tcm_nn(X, y, T, min(k, 25))
-        extra = TCMNN(k=k).fit(X, y).confident_predict(T)["p-value"].extra
-        for name, values in zip(("n_greater", "n_equal", "alpha"), expected, strict=True):
-            np.testing.assert_array_equal(extra[name], values)
+    extra = TCMNN(k=k).fit(X, y).confident_predict(T)["p-value"].extra
+    counts = [extra[name] for name in ("n_greater", "n_equal", "alpha")]
+    np.testing.assert_array_equal(counts, naive.tcm_nn(X, y, T, min(k, 25)))
 
 
 def test_largest_p_value_then_smallest_alpha_then_first_class():
-    X, y = np.array([[0.0], [1.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])
-    view = TCMNN().fit(X, y).confident_predict([[100.0], [5.0], [-100.0]])["p-value"]
-    for row in range(3):
-        p, alpha = view.scores[row], view.extra["alpha"][row]
-        best = min(range(2), key=lambda j: (-p[j], alpha[j], j))
-        assert view.labels[row] == y[2 * best]
-    assert (
-        view.scores[0, 0] == view.scores[0, 1] and view.labels[0] == 1
-    )  # alphas decide, against class order
-    mirrored = TCMNN().fit([[-1.0], [-2.0], [1.0], [2.0]], [3, 3, 5, 5]).confident_predict([[0.0]])["p-value"]
-    assert mirrored.scores[0, 0] == mirrored.scores[0, 1]
-    assert mirrored.extra["alpha"][0, 0] == mirrored.extra["alpha"][0, 1] and mirrored.labels[0] == 3
+    X, y = [[0.0], [1.0], [10.0], [12.0]], [0, 0, 1, 1]
+    view = TCMNN().fit(X, y).confident_predict([[100.0]])["p-value"]
+    assert view.scores[0, 0] == view.scores[0, 1] and view.labels == 1  # alphas decide, against class order
+    view = TCMNN().fit([[-1.0], [-2.0], [1.0], [2.0]], [3, 3, 5, 5]).confident_predict([[0.0]])["p-value"]
+    assert view.scores[0, 0] == view.scores[0, 1] and np.ptp(view.extra["alpha"]) == 0 and view.labels == 3
 
 
 # ---- variants
@@ -234,12 +223,10 @@ def test_smoothed_p_values():
     plain = TCMNN(k=2).fit(X, y).confident_predict(T)["p-value"]
     view = TCMNN(k=2, smoothed=True).fit(X, y).confident_predict(T, np.random.default_rng(1))["p-value"]
     tau = np.random.default_rng(1).random(15)
-    np.testing.assert_array_equal(view.extra["tau"], tau)
     expected = (plain.extra["n_greater"] + tau[:, None] * plain.extra["n_equal"]) / 41
     np.testing.assert_array_equal(view.scores, expected)
     seeded = TCMNN(k=2, smoothed=True, random_state=1).fit(X, y)
     np.testing.assert_array_equal(seeded.predict_p_values(T), view.scores)
-    np.testing.assert_array_equal(seeded.predict(T), view.labels)
 
 
 def test_mondrian_p_values_divide_by_the_class():
@@ -254,15 +241,8 @@ def test_mondrian_p_values_divide_by_the_class():
 # ---- paths
 
 
-@pytest.fixture
-def blobs():
-    rng = np.random.default_rng(12)
-    y = np.arange(90) % 3
-    return rng.normal(size=(90, 4)) + 2 * y[:, None], y, rng.normal(size=(25, 4)) + 2
-
-
-def test_a_fitted_k_stays_and_a_wrong_k_anywhere_in_a_grid_is_an_error(blobs):
-    X, y, T = blobs
+def test_a_fitted_k_stays_and_a_wrong_k_anywhere_in_a_grid_is_an_error():
+    X, y, T = rows_of("plain", np.random.default_rng(12), 90), np.arange(90) % 3, np.eye(4)
     method = TCMNN(k=2).fit(X, y)
     expected = method.predict_p_values(T)
     np.testing.assert_array_equal(method.set_params(k=50).predict_p_values(T), expected)
