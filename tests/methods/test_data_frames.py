@@ -51,8 +51,9 @@ def iris():
 # ---- frames
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-@pytest.mark.parametrize("settings", [{}, {"kind": "cross"}], ids=["split", "cross"])
+@pytest.mark.parametrize(
+    ("wrapper", "settings"), [(Conformal, {}), (Conformal, {"kind": "cross"}), (VennAbers, {})]
+)
 def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrapper, settings):
     """The coding has no fitted number, so coded numbers give the same scores."""
     X, y = flowers
@@ -64,11 +65,11 @@ def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrapper, settings):
     coded = coder.fit_transform(X)
     expected = wrapper(LogisticRegression(), random_state=1, **settings)
     expected.fit(coded[:160], y[:160].to_numpy(dtype=str))
-    (view,), (expected_view,) = (
-        list(fitted.confident_predict(rows).values())
-        for fitted, rows in ((model, X[160:]), (expected, coded[160:]))
+    (view,), (literal,) = (
+        model.confident_predict(X[160:]).values(),
+        expected.confident_predict(coded[160:]).values(),
     )
-    np.testing.assert_allclose(view.scores, expected_view.scores, rtol=1e-9)
+    np.testing.assert_allclose(view.scores, literal.scores, rtol=1e-9)
     assert model.classes_.tolist() == ["no", "yes"] and model.score(X[160:], y[160:]) > 0.6
     with pytest.raises(ValueError, match="yet now missing"):
         model.predict(X[["size", "colour"]])
@@ -85,9 +86,8 @@ def test_text_and_sparse_matrices_have_their_remedy(flowers):
     assert CrammerSinger().fit(sparse, y).predict(sparse).shape == (240,)  # accepts it
 
 
-@pytest.mark.parametrize("method", [TCMNN(), NaiveBayes(), Conformal(LogisticRegression())])
-def test_sample_weights_are_refused(method):
-    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+def test_sample_weights_are_refused():
+    method, X, y = TCMNN(), np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
     with pytest.raises(ConfmlError, match="cannot use sample_weight, because it counts every example once; "):
         method.fit(X, y, sample_weight=np.ones(40))
     assert method.fit(X, y, sample_weight=None).predict(X).shape == (40,)
@@ -119,9 +119,8 @@ def test_a_calibration_part_may_lack_a_class(flowers, classifier, wrapper):
 def test_a_fitted_classifier_that_cannot_be_calibrated(flowers, classifier):
     with pytest.raises(NotFittedError):
         Conformal(FrozenEstimator(make_pipeline(LogisticRegression()))).fit(*flowers)
-    for settings in ({"kind": "cross"}, {"shift": "label"}):
-        with pytest.raises(ConfmlError, match="is only calibrated"):
-            Conformal(FrozenEstimator(classifier), **settings).fit(*flowers)
+    with pytest.raises(ConfmlError, match="is only calibrated"):
+        Conformal(FrozenEstimator(classifier), kind="cross").fit(*flowers)
 
 
 # ---- labels of other types
@@ -131,7 +130,6 @@ def test_a_fitted_classifier_that_cannot_be_calibrated(flowers, classifier):
     ("classes", "labels", "message"),
     [
         ([0, 1], ["0", "1"], r"C 0, 1 \(numbers\), and L '0', '1' \(text\)"),
-        (["0", "1"], [0, 1], r"C '0', '1' \(text\), and L 0, 1 \(numbers\)"),
         ([0, 1, 2], [True, False], r"C 0, 1, 2 \(numbers\), and L True, False \(truth values\)"),
         ([0, 1, 2], [10, 11], r"C 0, 1, 2 \(numbers\), and L 10, 11"),
         ([0, 1], [True, False], None),
@@ -146,12 +144,10 @@ def test_kinds_of_labels(classes, labels, message):
             check_known_labels(classes, labels, "C", "L")
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_labels_that_the_classifier_cannot_have_are_refused(iris, wrapper):
+def test_labels_that_the_classifier_cannot_have_are_refused(iris):
     X, y, new, labels = iris
-    frozen = FrozenEstimator(GaussianNB().fit(X, y))
     with pytest.raises(ConfmlError, match="fitted to the classes 0, 1, 2 .*labels of the calibration"):
-        wrapper(frozen).fit(new, labels.astype(str))
+        Conformal(FrozenEstimator(GaussianNB().fit(X, y))).fit(new, labels.astype(str))
 
 
 def test_class_weights_have_the_kind_of_the_labels(iris):
@@ -163,32 +159,24 @@ def test_class_weights_have_the_kind_of_the_labels(iris):
         CodedLabels(y).code_class_weights(LogisticRegression(class_weight=weights))
 
 
-SCORE = "labels of 75 rows: error rate 4 %"
-NO_CLASS = "no label of the new rows is a class of the training rows: "
-
-
 @pytest.mark.parametrize(
-    ("labels", "score", "message"),
+    ("labels", "score"),
     [
-        (lambda y: y.astype(str), SCORE, None),
-        (lambda y: y.astype(float), SCORE, None),
-        (lambda y: y.astype(float).astype(str), SCORE, None),
-        (lambda y: np.full(len(y), 7), "75 rows have a class that is absent", None),
-        (
-            lambda y: np.array(["a", "b", "c"])[y],
-            None,
-            NO_CLASS + "'a', 'b', 'c', and the classes are '0', '1', '2'",
-        ),
-        (lambda y: y > 0, None, NO_CLASS + "'False', 'True', and the classes are '0', '1', '2'"),
+        (lambda y: y.astype(float).astype(str), "labels of 75 rows: error rate 4 %"),
+        (lambda y: np.full(len(y), 7), "75 rows have a class that is absent"),
+        (lambda y: y > 0, None),
     ],
 )
-def test_labels_of_new_rows(iris, labels, score, message):
+def test_labels_of_new_rows(iris, labels, score):
     """Labels of another type are the same classes; without a class in common the error would be 100 %."""
     X, y, new, new_labels = iris
     train = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
     rows = pd.DataFrame(new, columns=list("abcd")).assign(y=labels(new_labels))
-    if message is None:
+    if score:
         assert score in predict(train, rows, label="y", method="knn").score
     else:
+        message = (
+            "no label of the new rows is a class of .*: 'False', 'True', and the classes are '0', '1', '2'"
+        )
         with pytest.raises(DataError, match=message):
             predict(train, rows, label="y", method="knn")

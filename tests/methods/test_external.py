@@ -17,10 +17,12 @@ from confml.config import make_config
 from confml.data import load
 from confml.data.probability_table import read_probabilities
 from confml.errors import ConfigError, DataError
+from confml.predictions.training import Choice, fit_model
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import outer_splits, split_rows
 
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
+COLUMNS = ["who", "no", "yes"]
 IDS = [f"c{number}" for number in range(60)]
 
 
@@ -36,14 +38,9 @@ def rows(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(60) % 2)
     x = rng.normal(size=60) + y
-    words = ["no", "yes"]
-    write(
-        tmp_path / "data.csv",
-        ["who", "x", "y"],
-        [[one, f"{a:.3f}", words[b]] for one, a, b in zip(IDS, x, y, strict=True)],
-    )
-    p = rng.integers(1, 1000, 60) / 1000
-    return tmp_path, p, y
+    words = np.array(["no", "yes"])[y]
+    write(tmp_path / "data.csv", ["who", "x", "y"], zip(IDS, x, words, strict=True))
+    return tmp_path, rng.integers(1, 1000, 60) / 1000
 
 
 def data_of(folder, **more):
@@ -63,21 +60,19 @@ EXTERNAL = {"name": "external", "probabilities": "p.csv"}
 
 
 def test_rows_are_joined_by_their_identifiers(rows):
-    folder, p, _ = rows
-    lines = [[one, f"{value:.3f}", f"{1 - value:.3f}"] for one, value in zip(IDS, p, strict=True)]
+    folder, p = rows
     order = np.random.default_rng(1).permutation(60)
-    table = read_probabilities(
-        write(folder / "p.csv", ["who", "yes", "no"], [lines[place] for place in order]), data_of(folder)
-    )
+    lines = [[IDS[row], f"{p[row]:.3f}", f"{1 - p[row]:.3f}"] for row in order]
+    table = read_probabilities(write(folder / "p.csv", ["who", "yes", "no"], lines), data_of(folder))
     assert table.classes.tolist() == ["no", "yes"]
-    places = table.at(0, None)
-    assert np.array_equal(table.probabilities[places], np.column_stack([np.round(1 - p, 3), p]))
-    assert table.lines[places].tolist() == (np.argsort(order) + 2).tolist()
+    numbers = table.at(0, None)
+    assert np.array_equal(table.probabilities[numbers], np.column_stack([np.round(1 - p, 3), p]))
+    assert table.lines[numbers].tolist() == (np.argsort(order) + 2).tolist()
 
 
 @pytest.mark.parametrize("column, first", [("line", 2), ("row", 0)])
 def test_rows_are_joined_by_their_numbers(rows, column, first):
-    folder, p, _ = rows
+    folder, p = rows
     lines = [[first + at, 1 - value, value] for at, value in enumerate(p)]
     path = write(folder / "p.csv", [column, "prob[no]", "prob[yes]"], lines[::-1])
     table = read_probabilities(path, data_of(folder))
@@ -85,7 +80,7 @@ def test_rows_are_joined_by_their_numbers(rows, column, first):
 
 
 def test_parts_of_two_files(rows):
-    folder, p, _ = rows
+    folder, p = rows
     (folder / "test.csv").write_text((folder / "data.csv").read_text().replace("c", "d"))
     data = data_of(folder, test=str(folder / "test.csv"))
     lines = [[at + 2, 1 - value, value] for at, value in enumerate(p)]
@@ -97,28 +92,23 @@ def test_parts_of_two_files(rows):
         read_probabilities(path, data)
     both = [["train", *line] for line in lines] + [["test", at, b, a] for at, a, b in lines]
     table = read_probabilities(write(path, ["part", "line", "no", "yes"], both), data)
-    found = table.probabilities[table.at(None, None)]
-    assert np.array_equal(found[:60], found[60:, ::-1]) and np.array_equal(found[:60, 1], p)
+    train, test = np.split(table.probabilities[table.at(None, None)], 2)
+    assert np.array_equal(train, test[:, ::-1]) and np.array_equal(train[:, 1], p)
 
 
 def test_splits_have_probabilities_of_their_own(rows):
-    folder, p, _ = rows
-    lines = [
-        [one, repeat, fold, value if (repeat, fold) == (1, 0) else 0.5, 0]
-        for repeat in (0, 1)
-        for fold in (0, 1)
-        for one, value in zip(IDS, p, strict=True)
-    ]
-    for line in lines:
-        line[-1] = 1 - line[-2]
-    table = read_probabilities(
-        write(folder / "p.csv", ["who", "repeat", "fold", "yes", "no"], lines), data_of(folder)
-    )
+    folder, p = rows
+    lines = []
+    for repeat, fold in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        values = p if (repeat, fold) == (1, 0) else np.full(60, 0.5)
+        lines += [[row, repeat, fold, value, 1 - value] for row, value in zip(IDS, values, strict=True)]
+    path = write(folder / "p.csv", ["who", "repeat", "fold", "yes", "no"], lines)
+    table = read_probabilities(path, data_of(folder))
     assert np.array_equal(table.probabilities[table.at(1, 0)][:, 1], p)
     assert (table.probabilities[table.at(0, 1)] == 0.5).all() and (table.at(2, 0) == -1).all()
 
 
-GOOD = [[one, "0.25", "0.75"] for one in IDS]
+GOOD = [[row, "0.25", "0.75"] for row in IDS]
 
 
 @pytest.mark.parametrize(
@@ -126,99 +116,79 @@ GOOD = [[one, "0.25", "0.75"] for one in IDS]
     [
         (["who", "no", "ys"], {}, "line 1: there is no column of class 'yes'; did you mean 'ys'?"),
         (["no", "yes", "part"], {}, "no column identifies the rows; add the id columns (who), or line (of"),
+        (["who", "part", "no", "yes"], {}, "column 'part': part must be train or test, got 'c0'"),
+        (["who", "fold", "no", "yes"], {}, "column 'fold': fold must be a whole number from 0, got"),
         (
-            None,
-            {3: ["c99", "0.25", "0.75"]},
+            COLUMNS,
+            {3: ["c99", 0.25, 0.75]},
             "line 5, column 'who': the data set 'data' has no row with who c99",
         ),
-        (None, {3: GOOD[1]}, "line 5, column 'who': who c1 is listed twice, first on line 3; remove one"),
+        (COLUMNS, {3: GOOD[1]}, "line 5, column 'who': who c1 is listed twice, first on line 3; remove one"),
         (
-            None,
-            {3: ["c3", "nan", "1"]},
-            "line 5, column 'no': a probability must be a number from 0 to 1, got 'nan'",
+            COLUMNS,
+            {3: ["c3", "nan", 1]},
+            "column 'no': a probability must be a number from 0 to 1, got 'nan'",
         ),
         (
-            None,
-            {3: ["c3", "0.2", "0.75"], 5: ["c5", "0", "0"]},
+            COLUMNS,
+            {3: ["c3", 0.2, 0.75], 5: ["c5", 0, 0]},
             "line 5, columns 'no' to 'yes': the probabilities of 2 of 60 rows do not sum to 1: 0.95 here;",
         ),
     ],
 )
 def test_wrong_files(rows, header, change, message):
-    folder, _, _ = rows
-    lines = [change.get(at, line) for at, line in enumerate(GOOD)]
-    path = write(folder / "p.csv", header or ["who", "no", "yes"], lines)
+    folder, _ = rows
+    lines = [line[:1] * (len(header) - 2) + line[1:] for line in GOOD]
+    path = write(folder / "p.csv", header, [change.get(row, line) for row, line in enumerate(lines)])
     with pytest.raises(DataError) as caught:
         read_probabilities(path, data_of(folder))
     assert message in str(caught.value) and str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("fold", "one", "line 2, column 'fold': fold must be a whole number from 0, got"),
-        ("part", "trial", "column 'part': part must be train or test, got 'trial'"),
-    ],
-)
-def test_wrong_split_columns(rows, column, value, message):
-    folder, _, _ = rows
-    path = write(folder / "p.csv", ["who", column, "no", "yes"], [[a, value, b, c] for a, b, c in GOOD])
-    with pytest.raises(DataError, match=message):
-        read_probabilities(path, data_of(folder))
-
-
-def test_folds_of_a_protocol_without_folds(rows):
-    folder, _, _ = rows
-    write(folder / "p.csv", ["who", "fold", "no", "yes"], [[a, 0, b, c] for a, b, c in GOOD])
-    settings = config(folder, [EXTERNAL])
-    with pytest.raises(DataError, match="column 'fold': the protocol holdout has no folds; remove"):
-        make_plan(settings, load_datasets(settings))
 
 
 # ---- configs and plans
 
 
 def test_rows_that_are_missing(rows):
-    folder, _, _ = rows
-    path = write(folder / "p.csv", ["who", "no", "yes"], GOOD[:55])
+    folder, _ = rows
+    path = write(folder / "p.csv", COLUMNS, GOOD[:55])
     settings = config(folder, [EXTERNAL], {"kind": "k-fold", "folds": 3})
     with pytest.raises(DataError) as caught:
         make_plan(settings, load_datasets(settings))
     text = str(caught.value)
     assert text.startswith(f"{path}: ") and "of 20 test rows of 'data', split r0-f" in text
-    assert "have no probabilities: who c5" in text and text.endswith("; add a line for each of them")
+    write(path, ["who", "fold", "no", "yes"], [[row, 0, no, yes] for row, no, yes in GOOD])
+    settings = config(folder, [EXTERNAL])
+    with pytest.raises(DataError, match="column 'fold': the protocol holdout has no folds; remove"):
+        make_plan(settings, load_datasets(settings))
 
 
 def test_training_rows_are_needed_to_calibrate(rows):
-    folder, _, _ = rows
-    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
+    folder, _ = rows
+    write(folder / "p.csv", COLUMNS, GOOD)
     settings = config(folder, [EXTERNAL])
     data = load_datasets(settings)
     (split,) = outer_splits(settings.protocol, data["data"])
     _, test = split_rows(data["data"], settings.protocol, split, settings.seed)
-    write(folder / "p.csv", ["who", "no", "yes"], [GOOD[row] for row in test.tolist()])
+    write(folder / "p.csv", COLUMNS, [GOOD[row] for row in test.tolist()])
     assert len(make_plan(settings, data).cells) == 1
     settings = config(folder, [{**EXTERNAL, "conformal": "split"}])
     with pytest.raises(DataError, match="training rows of 'data', split r0, which conformal calibrates on,"):
         make_plan(settings, data)
 
 
-@pytest.mark.parametrize(
-    "method, message",
-    [
-        ({"name": "external"}, "method 'external' needs the parameter 'probabilities': the path of a file"),
-        (
-            {**EXTERNAL, "conformal": "cross"},
-            "external is not fitted, so there are no folds; use conformal: split",
-        ),
-    ],
-)
-def test_wrong_configs(rows, method, message):
-    folder, _, _ = rows
-    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
-    with pytest.raises(ConfigError) as caught:
-        config(folder, [method])
-    assert message in str(caught.value)
+def test_wrong_configs_and_new_rows(rows):
+    folder, _ = rows
+    write(folder / "p.csv", COLUMNS, GOOD)
+    with pytest.raises(
+        ConfigError, match="'external' needs the parameter 'probabilities': the path of a file"
+    ):
+        config(folder, [{"name": "external"}])
+    with pytest.raises(
+        ConfigError, match="external is not fitted, so there are no folds; use conformal: split"
+    ):
+        config(folder, [{**EXTERNAL, "conformal": "cross"}])
+    with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
+        fit_model(config(folder, [EXTERNAL]), Choice())
 
 
 # ---- runs on a real data set
@@ -229,7 +199,7 @@ def wine(tmp_path):
     """Out-of-fold probabilities of a logistic regression for the wines of scikit-learn."""
     data = load({"name": "wine-sklearn"})
     p = cross_val_predict(MODEL, data.X, data.y, method="predict_proba", cv=5)
-    lines = [[row, *map(repr, values)] for row, values in enumerate(p.tolist())]
+    lines = [[row, *values] for row, values in enumerate(p.tolist())]
     write(tmp_path / "p.csv", ["row", *data.classes.tolist()], lines)
     return tmp_path, p, data
 
@@ -237,25 +207,20 @@ def wine(tmp_path):
 def test_a_run_beside_other_methods(wine, monkeypatch):
     folder, p, data = wine
     monkeypatch.chdir(folder)
+    calibrated = {**EXTERNAL, "conformal": {"kind": "split", "mondrian": True}, "label": "calibrated"}
     values = {
         "name": "wine",
         "datasets": ["wine-sklearn"],
         "steps": ["standardise"],
         "noise": {"attributes": 0.05, "on": "train"},
-        "methods": [
-            EXTERNAL,
-            {**EXTERNAL, "conformal": {"kind": "split", "mondrian": True}, "label": "calibrated"},
-            "tcm-nn",
-        ],
+        "methods": [EXTERNAL, calibrated, "tcm-nn"],
         "protocol": {"kind": "k-fold", "folds": 3},
-        "levels": [0.05, 0.2],
         "figures": [],
     }
     run = confml.run(values, out="out", engine="serial")
     assert len(run.failures) == 0
     manifest = json.loads((folder / "out" / ".run/manifest.json").read_text())
     assert list(manifest["provenance"]["files"]) == [str(folder / "p.csv")]
-    assert {cell["params"].get("probabilities") for cell in manifest["cells"]} == {"p.csv", None}
     regions = run.regions(method="external")
     plain = regions[regions["params"] == "probabilities=p.csv"]
     assert len(plain) == len(data)
@@ -268,26 +233,13 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
         train = np.setdiff1d(np.arange(len(data)), test)
         for label in (0, 1, 2):
             scores = 1 - p[train[data.y[train] == label], label]
-            own = 1 - p[test, label]
-            expected = (np.sum(scores[None] >= own[:, None] - 1e-12, axis=1) + 1) / (len(scores) + 1)
+            new = 1 - p[test, label]
+            expected = (np.sum(scores[None] >= new[:, None] - 1e-12, axis=1) + 1) / (len(scores) + 1)
             assert np.array_equal(part[f"p[{label}]"].to_numpy(), expected)
 
-    # The same file: nothing is computed. Another content: the cells of the method are computed again.
-    keys = [{cell["key"] for cell in manifest["cells"]}]
-    first, *others = (folder / "p.csv").read_text().splitlines()
-    other = "\n".join(["row,0,1,2", *(f"{row},0.2,0.3,0.5" for row in range(len(data)))])
-    for text in ("\n".join([first, *others[::-1]]), other):
-        (folder / "p.csv").write_text(text + "\n")
-        confml.run(values, out="out", jobs=1, engine="serial")
-        manifest = json.loads((folder / "out" / ".run/manifest.json").read_text())
-        keys.append({cell["key"] for cell in manifest["cells"]})
-    assert len(keys[0] & keys[2]) == len(keys[1] & keys[2]) == 6  # those of tcm-nn and the majority class
-
-
-def test_no_predictions_of_new_rows(rows):
-    folder, _, _ = rows
-    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
-    from confml.predictions.training import Choice, fit_model
-
-    with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
-        fit_model(config(folder, [EXTERNAL]), Choice())
+    # Another content: the cells of the method are computed again.
+    write(folder / "p.csv", ["row", 0, 1, 2], [[row, 0.2, 0.3, 0.5] for row in range(len(data))])
+    confml.run(values, out="out", jobs=1, engine="serial")
+    again = json.loads((folder / "out" / ".run/manifest.json").read_text())
+    both = {cell["key"] for cell in manifest["cells"]} & {cell["key"] for cell in again["cells"]}
+    assert len(both) == 6  # those of tcm-nn and the majority class

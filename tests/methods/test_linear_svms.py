@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -34,23 +35,18 @@ def clouds(rows=150, classes=5, d=4, seed=0):
     return X, y, rng.normal(scale=2.0, size=(80, d))
 
 
-def objective(w, X, t, C, penalties=(1.0, 1.0)):
-    """1/2 |w|^2 + C sum s max(0, 1 - t f)^2 with the bias w[0] inside |w|."""
-    loss = np.maximum(0, 1 - t * (X @ w[1:] + w[0])) ** 2
-    return 0.5 * w @ w + C * np.sum(np.where(t > 0, *penalties) * loss)
+def objective(w, X, t, C, penalties):
+    """1/2 |w|^2 + C sum s max(0, 1 - t f)^2 with the bias w[0] inside |w|, and its gradient."""
+    inputs, s = np.hstack([np.ones((len(X), 1)), X]), np.where(t > 0, *penalties)
+    lack = np.maximum(0, 1 - t * (inputs @ w))
+    return 0.5 * w @ w + C * s @ lack**2, w - 2 * C * inputs.T @ (s * t * lack)
 
 
-def minimum(X, t, C, penalties=(1.0, 1.0)):
+def minimum(*problem):
     """The least objective, by scipy."""
-    inputs = np.hstack([np.ones((len(X), 1)), X])
-    s = np.where(t > 0, *penalties)
-
-    def both(w):
-        lack = np.maximum(0, 1 - t * (inputs @ w))
-        return 0.5 * w @ w + C * s @ lack**2, w - 2 * C * inputs.T @ (s * t * lack)
-
     options = {"maxiter": 5000, "gtol": 1e-10, "ftol": 1e-15}
-    return minimize(both, np.zeros(inputs.shape[1]), jac=True, method="L-BFGS-B", options=options).fun
+    start = np.zeros(problem[0].shape[1] + 1)
+    return minimize(objective, start, problem, jac=True, method="L-BFGS-B", options=options).fun
 
 
 # ---- the layer over LIBLINEAR
@@ -65,7 +61,7 @@ def test_a_path_reaches_the_least_objective(solver, penalties):
     weights, seconds = Nodes(X).binary_path(np.arange(len(X)), t, Cs, solver, 1e-6, 1, penalties)
     assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
     for w, C in zip(weights, Cs, strict=True):
-        assert objective(w, X, t, C, penalties) == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
+        assert objective(w, X, t, C, penalties)[0] == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
 
 
 @pytest.mark.parametrize("solver", [DUAL, "crammer-singer"])
@@ -81,43 +77,33 @@ def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(solver):
     alone = [fit(seed) for seed in range(8)]
     for _ in range(3):
         with ThreadPoolExecutor(8) as pool:
-            for one, expected in zip(pool.map(fit, range(8)), alone, strict=True):
-                assert_array_equal(one, expected)
+            assert_array_equal(list(pool.map(fit, range(8))), alone)
 
 
 # ---- the methods
 
 
+@pytest.mark.parametrize("ours, wrapper", [(OvOSVM, OneVsOneClassifier), (OvRSVM, OneVsRestClassifier)])
 @pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
-def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
+def test_one_against_one_and_the_rest_are_scikit_learns_wrappers(ours, wrapper, classes, solver):
     X, y, X_test = clouds(classes=classes)
-    machine = LinearSVC(C=2.0, tol=TIGHT, dual=False, max_iter=10**5)
-    wrapper = OneVsOneClassifier(machine).fit(X, y)
-    ours = OvOSVM(C=2.0, solver=solver, tolerance=1e-7, random_state=0).fit(X, y)
-    assert_allclose(ours.weights_[:, 1:], [one.coef_[0] for one in wrapper.estimators_], atol=2e-4)
-    if classes > 2:
-        assert_allclose(ours.decision_function(X_test), wrapper.decision_function(X_test), atol=1e-3)
-    assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
-
-
-@pytest.mark.parametrize("solver", ["primal", "dual"])
-@pytest.mark.parametrize("classes", [2, 3, 6])
-def test_one_against_the_rest_is_scikit_learns_wrapper(classes, solver):
-    X, y, X_test = clouds(classes=classes)
-    machine = LinearSVC(C=0.7, tol=TIGHT, dual=False, max_iter=10**5)
-    wrapper = OneVsRestClassifier(machine).fit(X, y)
-    ours = OvRSVM(C=0.7, solver=solver, tolerance=1e-7, random_state=0).fit(X, y)
-    assert_allclose(ours.decision_function(X_test), wrapper.decision_function(X_test), atol=1e-3)
-    assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
+    theirs = wrapper(LinearSVC(C=2.0, tol=TIGHT, dual=False, max_iter=10**5)).fit(X, y)
+    machines = ours(C=2.0, solver=solver, tolerance=1e-7, random_state=0).fit(X, y)
+    if wrapper is OneVsOneClassifier:
+        weights = [machine.coef_[0] for machine in theirs.estimators_]
+        assert_allclose(machines.weights_[:, 1:], weights, atol=2e-4)
+    if wrapper is OneVsRestClassifier or classes > 2:
+        assert_allclose(machines.decision_function(X_test), theirs.decision_function(X_test), atol=1e-3)
+    assert_array_equal(machines.predict(X_test), theirs.predict(X_test))
 
 
 def walk(values, c):
     """One example's way through the graph: (label, {class voted away: by how much})."""
-    place = {pair: number for number, pair in enumerate(zip(*np.triu_indices(c, 1), strict=True))}
+    pairs = list(itertools.combinations(range(c), 2))
     left, out = list(range(c)), {}
     while len(left) > 1:
-        f = values[place[left[0], left[-1]]]
+        f = values[pairs.index((left[0], left[-1]))]
         out[left.pop(0 if f > 0 else -1)] = abs(f)
     return left[0], out
 
@@ -126,7 +112,7 @@ def walk(values, c):
 def test_the_graph_votes_one_class_away_at_a_time(classes):
     X, y, X_test = clouds(classes=classes)
     pairs = OneVsOneClassifier(LinearSVC(C=1.0, tol=TIGHT, dual=False, max_iter=10**5)).fit(X, y)
-    values = np.column_stack([one.decision_function(X_test) for one in pairs.estimators_])
+    values = np.column_stack([pair.decision_function(X_test) for pair in pairs.estimators_])
     ours = DAGSVM(C=1.0, tolerance=1e-8).fit(X, y)
     view = ours.confident_predict(X_test)["margin"]
     for row, f in enumerate(values):
@@ -166,16 +152,16 @@ def test_sparse_examples(method):
     params = {} if method is GenSVM else {"random_state": 1}
     dense = method(**params).fit(X, y).confident_predict(X_test)
     sparse = method(**params).fit(csr_matrix(X), y).confident_predict(csr_matrix(X_test))
-    for view, found in dense.items():
-        assert_allclose(sparse[view].scores, found.scores, atol=1e-5 if method is GenSVM else 1e-10)
+    for view, expected in dense.items():
+        assert_allclose(sparse[view].scores, expected.scores, atol=1e-5 if method is GenSVM else 1e-10)
 
 
-def test_class_weights_are_scikit_learns():
+@pytest.mark.parametrize("weight", ["balanced", {0: 5.0, 1: 0.5}])
+def test_class_weights_are_scikit_learns(weight):
     X, y, X_test = clouds(classes=2)
-    for weight in ("balanced", {0: 5.0, 1: 0.5}):
-        theirs = LinearSVC(class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
-        ours = OvRSVM(class_weight=weight, tolerance=1e-8).fit(X, y)
-        assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
+    theirs = LinearSVC(class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
+    ours = OvRSVM(class_weight=weight, tolerance=1e-8).fit(X, y)
+    assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
 
 
 @pytest.mark.parametrize("method", [OvRSVM, SmartSVM, CrammerSinger])
@@ -202,14 +188,11 @@ def test_weights_by_bayes_error_are_those_of_the_training_part(method):
 @pytest.mark.parametrize("method", [OvOSVM, OvRSVM, SmartSVM])
 def test_same_bytes_for_any_number_of_threads(method, solver):
     X, y, X_test = clouds()
-    results = []
+    model, grid, results = method(solver=solver, random_state=3), [{"C": 0.1}, {"C": 10.0}], []
     for n in (1, 4):
         with confml.threads(n):
-            path = method(solver=solver, random_state=3).evaluate_path(
-                X, y, X_test, [{"C": 0.1}, {"C": 10.0}]
-            )
-            views = [view for _, views in path for view in views.values()]
-        results.append([(view.scores.tobytes(), view.labels.tobytes()) for view in views])
+            path = list(model.evaluate_path(X, y, X_test, grid))
+        results.append([view.scores.tobytes() for _, views in path for view in views.values()])
     assert results[0] == results[1]
 
 
