@@ -43,7 +43,7 @@ def test_split_p_values_are_their_definition(by, ties):
         return classifier.confident_predict(Z)["probability"].scores
 
     def category(z, x, label):
-        found = []
+        keys = []
         for parts in divisions_in(by):
             key = []
             for name, bins in parts:
@@ -54,20 +54,20 @@ def test_split_p_values_are_their_definition(by, ties):
                     key.append(sum(z[3] >= cut for cut in cuts))
                 else:
                     key.append(label if name == "label" else int(shares(x[None]).argmax()))
-            found.append(tuple(key))
-        return found
+            keys.append(tuple(key))
+        return keys
 
-    own = -shares(X[rows, :2])[np.arange(len(rows)), y[rows]]
-    known = [category(X[i], X[i, :2], y[i]) for i in rows]
+    scores = -shares(X[rows, :2])[np.arange(len(rows)), y[rows]]
+    categories = [category(X[i], X[i, :2], y[i]) for i in rows]
     p = model.predict_p_values(T)
     for row, t in enumerate(T):
         for label in range(3):
             score = -shares(t[None, :2])[0, label] * (1 + 1e-12)  # ties up to rounding errors count
-            wanted = [
-                group_p_value(own, [one[d] for one in known], score, group)
+            expected = [
+                group_p_value(scores, [keys[d] for keys in categories], score, group)
                 for d, group in enumerate(category(t, t[:2], label))
             ]
-            assert p[row, label] == pytest.approx(max(wanted), abs=1e-12)
+            assert p[row, label] == pytest.approx(max(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_tcm_nn_p_values_are_their_definition(by):
     p = model.predict_p_values(T)
     for row, t in enumerate(T):
         for column, label in enumerate(model.classes_):
-            wanted = []
+            expected = []
             for parts in divisions_in(by):
                 names = {part.name for part in parts}
-                values = [X[:, 2] * ("site" in names), (X[:, 3] >= 35) * ("age" in names)]
-                own = [t[2] * ("site" in names), (t[3] >= 35) * ("age" in names)]
-                groups = list(zip(*(value.tolist() for value in values), strict=True))
-                wanted.append(tcm_p_value(X[:, :2], y, groups, t[:2], tuple(own), label, 2, "label" in names))
-            assert p[row, column] == pytest.approx(max(wanted), abs=1e-12)
+                *groups, group = (
+                    (z[2] * ("site" in names), (z[3] >= 35) * ("age" in names)) for z in np.vstack([X, t])
+                )
+                expected.append(tcm_p_value(X[:, :2], y, groups, t[:2], group, label, 2, "label" in names))
+            assert p[row, column] == pytest.approx(max(expected), abs=1e-12)
 
 
 def test_data_frames_texts_and_new_categories():

@@ -55,11 +55,9 @@ def outcome(function, *args, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = function(*args, **options)
-            found = found if isinstance(found, tuple) else (found,)
-            result = [
-                (type(one), one.dtype, one.shape, one.flags.c_contiguous, one.tobytes()) for one in found
-            ]
+            arrays = function(*args, **options)
+            arrays = arrays if isinstance(arrays, tuple) else (arrays,)
+            result = [(type(a), a.dtype, a.shape, a.flags.c_contiguous, a.tobytes()) for a in arrays]
         except (ValueError, TypeError) as error:
             result = [type(error), str(error)]
     # Files that other tests left open are closed whenever the collector finds them.
@@ -94,8 +92,8 @@ def test_predictions_are_checked_as_scikit_learn_does(fitted, tested):
     y = LABELS["integers"](len(EXAMPLES[fitted]))
     validated_training(ours, EXAMPLES[fitted], y)
     of_sklearn(theirs, EXAMPLES[fitted], y)
-    given = EXAMPLES[tested]
-    assert outcome(validated_test, ours, given) == outcome(of_sklearn, theirs, given, reset=False)
+    rows = EXAMPLES[tested]
+    assert outcome(validated_test, ours, rows) == outcome(of_sklearn, theirs, rows, reset=False)
     assert attributes(ours) == attributes(theirs)
 
 
