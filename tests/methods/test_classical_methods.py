@@ -22,6 +22,7 @@ from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
 from confml.neighbours.distance_kinds import prepare_rows
+from confml.steps.scaling import MinMax
 
 SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)
 SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])
@@ -50,9 +51,22 @@ def distances_to(X, new, k=2, nominal=()):
     return rows.query(np.array(new, dtype=float), k).distances
 
 
-def test_units_decide_who_is_nearest():
-    assert KNN().fit([[10, 10], [20, 0]], ["pos", "neg"]).predict([[32, 20]]) == "neg"  # centigrade
-    assert KNN().fit([[10, 50], [20, 32]], ["pos", "neg"]).predict([[32, 68]]) == "pos"  # Fahrenheit
+@pytest.mark.parametrize(
+    ("rows", "new", "squares", "label"),
+    [
+        ([[10.0, 10.0], [20.0, 0.0]], [[32.0, 20.0]], [544, 584], "neg"),  # centigrade
+        ([[10.0, 50.0], [20.0, 32.0]], [[32.0, 68.0]], [808, 1440], "pos"),  # Fahrenheit
+    ],
+)
+def test_units_decide_who_is_nearest(rows, new, squares, label):
+    np.testing.assert_array_equal(distances_to(rows, new)[0], np.sqrt(squares))
+    assert KNN().fit(rows, ["pos", "neg"]).predict(new) == label
+
+
+def test_min_max_by_hand():
+    values = np.array([[7.0], [4.0], [25.0], [-5.0], [10.0]])
+    scaled = MinMax().fit(values, np.zeros(5)).transform(values)
+    np.testing.assert_allclose(scaled[:, 0], [0.4, 0.3, 1, 0, 0.5])
 
 
 def test_naive_bayes_of_the_pies():
@@ -220,6 +234,16 @@ def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, expected):
 
 
 # ---- learning from mistakes
+
+
+@pytest.mark.parametrize(
+    "shown, weights", [(1, [-0.4, -0.2, 0.4]), (2, [0.1, 0.3, 0.9]), (3, [-0.4, 0.3, 0.9])]
+)
+def test_table_4_2_perceptron_step_by_step(shown, weights):
+    X, targets = np.array([[1.0, 0], [1, 1], [0, 0]])[:shown], np.array([0.0, 1, 0])[:shown]
+    learnt = learn(X, targets, np.array([0.1, 0.3, 0.4]), 0.5, 1)
+    np.testing.assert_allclose(learnt.weights, weights, atol=1e-15)
+    assert learnt.epochs == 1
 
 
 def test_table_4_4_winnow_step_by_step():

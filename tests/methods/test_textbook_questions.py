@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import multinomial
 from sklearn.datasets import load_iris
 
+from confml.methods.knn import KNN
 from confml.methods.linear.perceptron import Perceptron, learn
-from confml.methods.linear.polynomial import Polynomial
+from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import m_estimate
 
@@ -114,7 +115,17 @@ def test_exercise_3_winnow_with_opposite_attributes(alpha, weights, presentation
     assert fitted.training_error_ == 0 and fitted.fit_metrics_["presentations"] == presentations
 
 
+def test_exercise_4_a_third_order_polynomial_has_ten_weights_and_seven_multipliers():
+    assert number_of_weights(2, 3) == 10 == 1 + 2 + len(["11", "12", "22", "111", "112", "122", "222"])
+
+
 # ---- chapter 4, thought experiment 2
+
+
+@pytest.mark.parametrize("n", [2, 7])
+def test_thought_2_1_nn_on_a_pair_is_linear(n):
+    (p, q), new = np.random.default_rng(n).random((2, n)), np.random.default_rng(1).random((500, n))
+    np.testing.assert_array_equal(KNN(1).fit([q, p], [0, 1]).predict(new), (new - (p + q) / 2) @ (p - q) > 0)
 
 
 def test_thought_2_the_best_of_all_pairs():
