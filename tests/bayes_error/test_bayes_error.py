@@ -148,12 +148,6 @@ def test_the_largest_and_the_smallest_numbers_there_are():
     np.testing.assert_array_equal(bayes_errors(beside, y).pairwise.per_tree, expected)
 
 
-def test_small_differences_far_from_the_origin():
-    rng = np.random.default_rng(6)
-    X, y = 2.0**40 + rng.integers(0, 1000, size=(60, 2)) * 2.0**-10, rng.integers(0, 2, size=60)
-    check_against_naive(X, y, 3)
-
-
 @pytest.mark.parametrize("d", [1, 30])
 def test_all_points_equal(d):
     X, y = np.full((400, d), 7.0), np.repeat([0, 1, 2], [100, 250, 50])
@@ -170,27 +164,23 @@ def test_duplicates_and_a_class_of_one_row():
     y = np.array(["a", "a", "b", "b", "b", "c"])
     check_against_naive(X, y, 3)
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.normal(size=(12, 3)), 5, axis=0)
+    X = np.repeat(2.0**40 + rng.integers(0, 1000, size=(12, 3)) * 2.0**-10, 5, axis=0)  # far from the origin
     check_against_naive(X, np.r_[np.zeros(30), np.ones(29), 2].astype(int), 2)
 
 
 def test_two_rows_have_one_tree():
     result = bayes_errors([[0.0], [1.0]], [0, 1], trees=3)
-    assert result.pairwise.per_tree[:, 0, 1].tolist()[:1] == [1.0]
-    assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
+    assert without_nan(result.pairwise.per_tree[:, 0, 1]) == [1.0]
     assert result.pairwise.estimate[0, 1] == 1.0
     assert warnings_about(result.pairwise) == [
         "1 estimate is a mean over fewer than 3 orthogonal trees (at least 1), because no more exist"
     ]
-    assert len(warnings_about(result.one_vs_rest)) == 1
-    assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []
 
 
 def test_hundreds_of_classes():
     rng = np.random.default_rng(8)
-    centres = rng.normal(scale=20, size=(150, 6))
     y = np.repeat(np.arange(150), 4)
-    X = centres[y] + rng.normal(size=(600, 6))
+    X = rng.normal(scale=20, size=(150, 6))[y] + rng.normal(size=(600, 6))
     result = bayes_errors(X, y, trees=1)
     for a, b in [(0, 1), (17, 149), (80, 81)]:
         rows = (y == a) | (y == b)
@@ -207,16 +197,12 @@ def test_fields_shapes_and_options():
         assert values.shape == (3, 3) and np.isnan(np.diag(values)).all()
         np.testing.assert_array_equal(values, values.T)
         assert getattr(rest, field).shape == (3,)
-    assert pairs.per_tree.shape == (3, 3, 3) and rest.per_tree.shape == (3, 3)
     nontrivial = pairwise_bayes_error(X, y, count="nontrivial")
-    np.testing.assert_allclose(nontrivial.crossings, pairs.crossings - 1)
     np.testing.assert_allclose(nontrivial.crossings_tie_high, pairs.crossings_tie_high - 1)
     plain = pairwise_bayes_error(X, y, normalise=False)
-    np.testing.assert_array_equal(plain.lower, pairs.lower)
     np.testing.assert_allclose(plain.estimate[0, 2] / (10 / 60), pairs.estimate[0, 2])
     np.testing.assert_allclose(plain.estimate, (plain.lower + plain.upper) / 2)
-    raw = pairwise_bayes_error(X, y, correct_bias=False)
-    assert (raw.estimate[0, 1] >= pairs.estimate[0, 1]) and (pairs.estimate[0, 1] <= 1)
+    assert pairwise_bayes_error(X, y, correct_bias=False).estimate[0, 1] >= pairs.estimate[0, 1]
 
 
 def test_estimate_with_gamma_crossings_is_the_smaller_prior():

@@ -130,11 +130,3 @@ def jensen_shannon_upper_bound(f, g):
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [np.where(x > 0, x * np.log2(x / mean), 0.0).sum() for x in (f, g)]
     return 0.5 - 0.25 * sum(parts)
-
-
-def henze_penrose_upper_bound(f, g):
-    """Return 1/2 - D/2 for equal priors, D the Henze-Penrose divergence (2); f, g as for Jensen-Shannon."""
-    f, g = np.asarray(f, float), np.asarray(g, float)
-    total = f + g
-    # (2) with p = q = 1/2 is 1 - 2 * integral of f g / (f + g)
-    return float(np.divide(f * g, total, out=np.zeros_like(total), where=total > 0).sum())

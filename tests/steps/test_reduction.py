@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,19 +28,13 @@ def literal_links(X, y, nominal):
 
     The distance is the number of differences where all attributes are nominal.
     """
-    squared = np.zeros((len(X), len(X)))
-    for column, coded in zip(X.T, nominal, strict=True):
-        differences = column[:, None] - column
-        squared += (differences != 0) if coded else differences**2
+    differences = X[:, None] - X
+    squared = np.where(nominal, differences != 0, differences**2).sum(axis=2)
     distances = squared if nominal.all() else np.sqrt(squared)
     np.fill_diagonal(distances, np.inf)
     nearest = distances.min(axis=1)
-    return {
-        (i, j)
-        for i in range(len(X))
-        for j in range(i + 1, len(X))
-        if y[i] != y[j] and distances[i, j] == nearest[i] == nearest[j]
-    }
+    pairs = itertools.combinations(range(len(X)), 2)
+    return {(i, j) for i, j in pairs if y[i] != y[j] and distances[i, j] == nearest[i] == nearest[j]}
 
 
 def fitted(step, X, y, nominal):
@@ -63,19 +59,14 @@ def test_links_equal_the_definition_and_repeated_removal_leaves_none(training_se
         assert 1 in (np.sum(labels == labels[i]), np.sum(labels == labels[j]))
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "repeat", "kept", "metrics"),
-    [
-        ([0, 1, 5, 5.5, 9], "aaabb", False, [0, 1, 4], {"removed_rows": 2, "links": 1, "passes": 1}),
-        # A removal makes a new link: 0 and 5 are then nearest to each other, and the last of their classes.
-        ([0, 2, 3, 5, 9, 9.5], "aabbba", False, [0, 3], None),
-        ([0, 2, 3, 5, 9, 9.5], "aabbba", True, [0, 3], None),
-    ],
-)
-def test_links_by_hand(X, y, repeat, kept, metrics):
-    step = TomekLinks(repeat=repeat)
-    assert step.fit_training(np.array(X, float)[:, None], np.array(list(y)))[2].tolist() == kept
-    assert metrics is None or step.fit_metrics_ == metrics
+def test_links_by_hand():
+    X, step = np.array([0, 1, 5, 5.5, 9])[:, None], TomekLinks()
+    assert step.fit_training(X, np.array(list("aaabb")))[2].tolist() == [0, 1, 4]
+    assert step.fit_metrics_ == {"removed_rows": 2, "links": 1, "passes": 1}
+    # A removal makes a new link: 0 and 5 are then nearest to each other, and the last of their classes.
+    X, y = np.array([0, 2, 3, 5, 9, 9.5])[:, None], np.array(list("aabbba"))
+    for repeat in (False, True):
+        assert TomekLinks(repeat=repeat).fit_training(X, y)[2].tolist() == [0, 3]
 
 
 def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
@@ -123,17 +114,11 @@ def test_two_far_clusters_need_one_example_each():
     y = np.repeat([0, 1], 50)
     X = rng.normal(size=(100, 2)) + 100 * y[:, None]
     for step in (ConsistentSubset(), SelectExamples()):
-        _, labels, _ = step.fit_training(X, y, rng)
-        assert sorted(labels) == [0, 1]
+        assert sorted(step.fit_training(X, y, rng)[1]) == [0, 1]
         assert step.fit_metrics_["removed_rows"] == 98 and step.fit_metrics_["kept_rows"] == 2
-
-
-def test_one_by_one_keeps_fewer():
-    rng = np.random.default_rng(8)
-    X = rng.random((300, 2))
-    y = (X.sum(axis=1) > 1).astype(int)
-    kept = {add: len(ConsistentSubset(add).fit_training(X, y, rng)[1]) for add in ("all", "one")}
-    assert kept["one"] < 60 < kept["all"]
+    y = (X.sum(axis=1) % 2 > 1).astype(int)
+    kept = [len(ConsistentSubset(add).fit_training(X, y, rng)[1]) for add in ("one", "all")]
+    assert kept[0] < kept[1]
 
 
 def test_dropping_examples_leaves_none_that_could_go():
@@ -141,8 +126,7 @@ def test_dropping_examples_leaves_none_that_could_go():
     X = rng.random((60, 2))
     y = (X[:, 0] + 0.2 * rng.normal(size=60) > 0.5).astype(int)
     cleaned, labels, _ = SelectExamples().fit_training(X, y, rng)
-    right = np.sum(KNN().fit(cleaned, labels).predict(X) == y)
-    assert right == 60
+    assert KNN().fit(cleaned, labels).score(X, y) == 1
     for row in range(len(labels)):
         rest = np.arange(len(labels)) != row
-        assert np.sum(KNN().fit(cleaned[rest], labels[rest]).predict(X) == y) < right
+        assert KNN().fit(cleaned[rest], labels[rest]).score(X, y) < 1

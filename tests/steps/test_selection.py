@@ -44,11 +44,8 @@ def test_the_step_keeps_what_the_selection_takes():
     step = build_step(BY_ERROR, {"attributes": 2, "trees": 1}).fit(X, y)
     expected = select_attributes(X, y, 2, trees=1)
     assert step.kept_columns_.tolist() == sorted(expected.attributes.tolist()) and 3 in step.kept_columns_
-    assert step.fit_metrics_ == {
-        "kept_attributes": 2.0,
-        "removed_attributes": 3.0,
-        "criterion": expected.criterion[-1],
-    }
+    counts = {"kept_attributes": 2.0, "removed_attributes": 3.0}
+    assert step.fit_metrics_ == {**counts, "criterion": expected.criterion[-1]}
     every = build_step(BY_ERROR, {"attributes": 9}).fit(X, y)
     assert every.kept_columns_.tolist() == [0, 1, 2, 3, 4] and "criterion" not in every.fit_metrics_
     sampled = build_step(BY_ERROR, {"attributes": 1, "rows": 60}).fit(X, y, np.random.default_rng(1))
@@ -96,9 +93,8 @@ def subjects():
 def config_of(folder, **values):
     """Return a config of the rows of `subjects`, which are written to a file."""
     X, y, groups = subjects()
-    pd.DataFrame(X, columns=list("abcd")).assign(label=y, subject=groups).to_csv(
-        folder / "t.csv", index=False
-    )
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y, subject=groups)
+    frame.to_csv(folder / "t.csv", index=False)
     dataset = {"name": "t", "csv": str(folder / "t.csv"), "label": "label", "groups": "subject"}
     protocol = {"kind": "holdout", "test-size": 0.3}
     return {"name": "grouped", "datasets": [dataset], "protocol": protocol, "seed": 1, **values}
@@ -107,30 +103,24 @@ def config_of(folder, **values):
 @pytest.mark.parametrize(("name", "params"), [("select-attributes", {}), (BY_ERROR, {"attributes": 2})])
 def test_features_that_identify_a_group_are_not_selected(name, params):
     X, y, groups = subjects()
-    kept = []
-    for given in (None, groups):
+    columns, metrics = [], []
+    for each in (None, groups):
         chain = build_pipeline([("standardise", {}), (name, params)])
-        chain.fit_training(X, y, np.random.default_rng(1), None, given)
-        kept.append(set(chain.columns_.tolist()))
+        chain.fit_training(X, y, np.random.default_rng(1), None, each)
+        columns.append(set(chain.columns_.tolist()))
+        metrics.append(chain.fit_metrics_)
         assert "groups" not in vars(chain.steps[-1])  # training rows do not stay in a fitted step
-    alone, together = kept
-    assert alone == {0, 1} and together >= {2, 3}
+    assert columns[0] == {0, 1} and columns[1] >= {2, 3}
+    if name == "select-attributes":
+        alone, together = (metric["select-attributes.score_after"] for metric in metrics)
+        assert alone == 1 and 0.6 < together < 0.85
+        # With one group per class nothing can be held out and scored.
+        chain.fit_training(X, y, np.random.default_rng(1), None, y)
+        assert chain.fit_metrics_["select-attributes.score_after"] == 0 and len(chain.columns_) == 4
 
 
-def test_accuracy_of_the_inner_folds_is_that_of_new_groups():
-    X, y, groups = subjects()
-    step = build_pipeline([("select-attributes", {})])
-    scores = []
-    for given in (None, groups, y):
-        step.fit_training(X, y, np.random.default_rng(1), None, given)
-        scores.append(step.fit_metrics_["select-attributes.score_after"])
-    assert scores[0] == 1 and 0.6 < scores[1] < 0.85
-    # With one group per class nothing can be held out and scored.
-    assert scores[2] == 0 and step.columns_.tolist() == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("method", [{"name": "knn"}, {"name": "knn", "conformal": "split"}])
-def test_a_run_gives_its_groups_to_the_steps(tmp_path, method):
+def test_a_run_gives_its_groups_to_the_steps(tmp_path):
+    method = {"name": "knn", "conformal": "split"}
     config = config_of(tmp_path, steps=["select-attributes"], methods=[method], baseline=False)
     run = confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
     metrics = run.metrics.set_index("metric")["value"]
