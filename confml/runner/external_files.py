@@ -104,8 +104,8 @@ def _check_splits(config: Config, table: ProbabilityTable) -> None:
     """Raise DataError for a column repeat or fold that the protocol does not have."""
     protocol = config.protocol
     allowed = {"k-fold": ("repeat", "fold"), "holdout": ("repeat",)}.get(protocol.kind, ())
-    for j, name in enumerate(("repeat", "fold")):
-        if name not in allowed and any(key[j] is not None for key in table.places):
+    for name in table.split_columns:
+        if name not in allowed:
             raise DataError(
                 f"the protocol {protocol.kind} has no {name}s",
                 where=f"{table.path}, column '{name}'",
