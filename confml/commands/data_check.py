@@ -55,7 +55,7 @@ def check(dataset: str, as_json: bool, labels: int | None, **options: Any) -> No
     if "csv" in spec:  # the notes count missing values
         spec = {"missing": "mean", **spec}
     coded = "csv" not in spec or labels is not None
-    loaded = load(spec) if coded else load_csv(spec, coded=False)
+    loaded = load(spec) if coded else load_csv(spec, coding="integer")
     findings = audit(loaded)
     notes = [note for note in loaded.notes if not any(note.startswith(fact.sentence) for fact in findings)]
     shift = _shift_of(loaded)

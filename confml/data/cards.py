@@ -62,7 +62,6 @@ class CardFile(_Strict):
         ``member``.
     manual: how to get the file if there is no address.
     part: part of the provider's split, ``train`` or ``test``; None without a split.
-    holds: ``labels`` or ``attributes`` if these have their own files.
     rows: number of data rows, if given.
     """
 
@@ -77,7 +76,6 @@ class CardFile(_Strict):
     member: Text | None = None
     manual: Text | None = None
     part: Literal["train", "test"] | None = None
-    holds: Literal["both", "attributes", "labels"] = "both"
     rows: Count | None = None
 
 
@@ -102,7 +100,7 @@ class Keel(_Strict):
 
 
 class Idx(_Strict):
-    """MNIST's format, compressed with gzip; images and labels have their own files (``holds``)."""
+    """MNIST's format, compressed with gzip: in each part a file of images, then a file of their labels."""
 
     kind: Literal["idx"]
 

@@ -66,7 +66,7 @@ class CsvSpec:
     missing_values: tuple[str, ...] | None = None
 
 
-def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
+def load_csv(spec: Mapping[str, Any], coding: str | None = None) -> DataSet:
     """Load the data set of a table file with a header line.
 
     csv, label: the file, and the column of the class. The file is CSV, also compressed (``.gz``, ``.bz2``,
@@ -91,7 +91,8 @@ def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
     Labels are whole numbers if all are written as such (``1`` or ``1.0``), else text; ``01`` or ``+1`` make
     all of them text. A category that only the test file has is 0 in all columns of its feature and -1 in
     ``table``.
-    coded: False for a data set whose ``X`` is its ``table``, for an audit: each category takes memory.
+    coding: of categories in ``X`` (`confml.data.coding.code_columns`), by default that of drop-first;
+        ``integer`` for an audit, since each column of a category takes memory.
     Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
     several.
     """
@@ -99,20 +100,19 @@ def load_csv(spec: Mapping[str, Any], coded: bool = True) -> DataSet:
     paths = [path for path in (keys.csv, keys.test) if path is not None]
     how = (keys.separator, keys.encoding, keys.header, keys.sheet)
     tables = [read_table(path, *how) for path in paths]
-    return _load(keys, tables, coded)
+    return _load(keys, tables, coding)
 
 
-def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coded: bool = True) -> DataSet:
+def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coding: str | None = None) -> DataSet:
     """Load tables that were read already, as `load_csv` does: the training rows, and the test rows if there
     are any.
 
     The rows of a table that are left out are taken out of it.
     """
-    keys = read_spec(spec)
-    return _load(keys, files, coded)
+    return _load(read_spec(spec), files, coding)
 
 
-def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
+def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> DataSet:
     train = files[0]
     for file in files:
         file.missing = missing_texts(keys.missing_values)
@@ -132,7 +132,7 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coded: bool) -> DataSet:
     _check_classes(keys, files, classes, codes, notes)
     form = NumberFormat(keys.decimal, keys.thousands)
     columns = read_columns(files, features, plain, keys.nominal, form, notes)
-    coding = ("dummy-drop-first" if keys.drop_first else "dummy") if coded else "integer"
+    coding = coding or ("dummy-drop-first" if keys.drop_first else "dummy")
     X, names = code_columns(columns.values, columns.names, columns.categories, coding)
     id_columns = tuple(dict.fromkeys((*keys.id, *columns.identifiers)))
     divided = len(files) == 2

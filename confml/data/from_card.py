@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from confml.data.cards import Card, read_card
-from confml.data.coding import code_columns, sort_categories
+from confml.data.csv_table import load_tables
 from confml.data.dataset import DataSet, as_labels
 from confml.data.files import find
-from confml.data.readers import Rows, read_files
+from confml.data.readers import LABEL, read_files
+from confml.data.text_table import TextTable
 from confml.errors import DataError
 
 
@@ -28,92 +30,46 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
 
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
     """Load the data set of a card and check it against the counts that the card expects."""
-    paths = [find(card.name, file) for file in card.files]
-    notes = list(card.notes)
-    table = _change_classes(card, _handle_missing(card, read_files(card, paths), notes))
-    values, categories = _numbers_and_categories(card, table)
-    X, attributes = code_columns(values, table.names, categories, card.coding)
-    train_rows, test_rows = _parts(card, table)
-    data = DataSet(
-        name=name or card.name,
-        X=X,
-        y=table.y,
-        attributes=attributes,
-        table=values,
-        table_attributes=table.names,
-        nominal=np.array([texts is not None for texts in categories], dtype=bool),
-        categories=categories,
-        train_rows=train_rows,
-        test_rows=test_rows,
-        lines=table.lines,
-        notes=tuple(notes),
-    )
+    tables, label, nominal = read_files(card, [find(card.name, file) for file in card.files])
+    target = LABEL if label == card.label_as_attribute else label
+    keys = {
+        "csv": card.path,
+        "name": name or card.name,
+        "label": target,
+        "ignore": card.ignore,
+        "nominal": nominal,
+        "missing": card.missing,
+        "missing-values": card.missing_values,
+    }
+    data = load_tables(keys, [_change_columns(card, table, label, target) for table in tables], card.coding)
+    data = replace(data, notes=(*card.notes, *data.notes))
+    if card.train_first is not None:
+        rows = np.arange(len(data))
+        data = replace(data, train_rows=rows[: card.train_first], test_rows=rows[card.train_first :])
+    if tables[0].unit == "row":
+        data = replace(data, lines=None)
     _check(card, data)
     return data
 
 
-def _handle_missing(card: Card, table: Rows, notes: list[str]) -> Rows:
-    absent = np.isnan(table.values)
-    rows = np.flatnonzero(absent.any(axis=1))
-    if len(rows) == 0:
-        return table
-    if card.missing == "error":
-        column = table.names[int(np.flatnonzero(absent[rows[0]])[0])]
-        raise DataError(
-            f"row {rows[0] + 1}, column '{column}': the value is missing", where=f"data set '{card.name}'"
-        )
-    if card.missing == "mean":
-        notes.append(f"{len(rows)} of {len(absent)} rows have a missing value; they are kept")
-        return table
-    notes.append(f"{len(rows)} of {len(absent)} rows have a missing value and are left out")
-    return table.only(~absent.any(axis=1))
-
-
-def _change_classes(card: Card, table: Rows) -> Rows:
-    """Return the label as an attribute, classes left out, classes merged: in this order."""
-    if card.label_as_attribute is not None:
-        values = np.column_stack([table.values, table.y.astype(np.float64)])
-        table = replace(table, names=(*table.names, card.label_as_attribute), values=values)
-    distinct, codes = np.unique(table.y, return_inverse=True)
-    texts = [str(label) for label in distinct.tolist()]
-    if card.merge:
-        new = {old: merged for merged, olds in card.merge.items() for old in olds}
-        table = replace(table, y=as_labels(np.array([new.get(text, text) for text in texts]))[codes])
-    if card.drop_classes:
-        table = table.only(~np.isin(np.array(texts), card.drop_classes)[codes])
-    return table
-
-
-def _numbers_and_categories(card: Card, table: Rows) -> tuple[np.ndarray, tuple[tuple[str, ...] | None, ...]]:
-    """Return the table with sorted categories' codes and the places of ordinal words; categories by
-    attribute.
-
-    Only categories that occur in the rows count: a file's declarations name others.
+def _change_columns(card: Card, table: TextTable, label: str, target: str) -> TextTable:
+    """Return the ranks of ordinal words, the label as a feature, and the classes that the card makes of the
+    labels, in the last column: target.
     """
-    values = table.values.copy() if table.texts else table.values
-    categories: list[tuple[str, ...] | None] = []
-    for j, column in enumerate(table.names):
-        if column not in table.texts:
-            categories.append(None)
-            continue
-        there = ~np.isnan(values[:, j])
-        occurring, codes = np.unique(
-            np.array(table.texts[column])[values[there, j].astype(np.intp)], return_inverse=True
-        )
-        ordinal = card.ordinal.get(column)
-        order = list(ordinal or sort_categories(occurring.tolist()))
-        ranks = np.array([order.index(text) for text in occurring.tolist()], dtype=np.float64)
-        values[there, j] = ranks[codes] + (1 if ordinal else 0)
-        categories.append(None if ordinal else tuple(order))
-    return values, tuple(categories)
-
-
-def _parts(card: Card, table: Rows) -> tuple[np.ndarray | None, np.ndarray | None]:
-    if card.train_first is not None:
-        return np.arange(card.train_first), np.arange(card.train_first, len(table.y))
-    if table.in_train is None:
-        return None, None
-    return np.flatnonzero(table.in_train), np.flatnonzero(~table.in_train)
+    data = table.data.drop_columns([label])
+    for name, words in card.ordinal.items():
+        texts = table.texts(name)
+        ranks = np.array([words.index(text) + 1 for text in texts.distinct])
+        data = data.set_column(data.column_names.index(name), name, pa.array(ranks[texts.codes]))
+    texts = table.texts(label)
+    labels = as_labels(np.array(texts.distinct))
+    if card.label_as_attribute is not None:
+        data = data.append_column(card.label_as_attribute, pa.array(labels.astype(np.float64)[texts.codes]))
+    new = {old: merged for merged, olds in card.merge.items() for old in olds}
+    classes = np.array([new.get(text, text) for text in map(str, labels.tolist())])
+    changed = replace(table, data=data.append_column(target, pa.array(classes[texts.codes])))
+    changed.keep(~np.isin(labels.astype(str), card.drop_classes)[texts.codes])
+    return changed
 
 
 def _check(card: Card, data: DataSet) -> None:

@@ -1,124 +1,76 @@
 """Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
-`read_files` reads the files of a card as `Rows`. Their checksums are those of the card, so that they have its
+`read_files` reads the files of a card as tables. Their checksums are those of the card, so that they have its
 form.
 """
 
 import gzip
-import math
 import struct
 import zipfile
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn
-from confml.data.coding import numbers_of, plain_numbers
+from confml.data.cards import Card, Delimited, Idx, Inline, Keel, Sklearn
 from confml.data.csv_text import CsvFormat, read_blocks
-from confml.data.dataset import as_labels
 from confml.data.text_table import TextTable
 
+LABEL = "(label)"
+"""Name of the column of labels of data sets whose files have none."""
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of the files of a card.
 
-    names: (a,) of the features. values: (n, a) float64: numbers, NaN where one is missing; in a column of
-    text, places in its ``texts``. y: (n,) labels. texts: for the columns of text, by name, their distinct
-    values. lines: (n,) line of the file on which each row stands, counted from 1. in_train: (n,) bool, which
-    rows are of the provider's training part, if files have parts.
+def read_files(card: Card, paths: Sequence[Path]) -> tuple[list[TextTable], str, tuple[str, ...]]:
+    """Return a table per part of a card (training and test part, or all rows), the column of the label, and
+    the columns of categories.
+
+    paths: of the files, in the order of the card.
     """
-
-    names: tuple[str, ...]
-    values: np.ndarray
-    y: np.ndarray
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    lines: np.ndarray | None = None
-    in_train: np.ndarray | None = None
-
-    def only(self, kept: np.ndarray) -> "Rows":
-        """Return the rows (n,) bool that are kept."""
-        in_train = None if self.in_train is None else self.in_train[kept]
-        lines = None if self.lines is None else self.lines[kept]
-        return replace(self, values=self.values[kept], y=self.y[kept], in_train=in_train, lines=lines)
-
-
-def read_files(card: Card, paths: Sequence[Path]) -> Rows:
-    """Return the rows of all files of a card. paths: of the files, in the order of the card."""
-    if isinstance(card.reader, Sklearn):
-        return _read_sklearn(card.reader)
-    if isinstance(card.reader, Idx):
-        return _read_images(card, paths)
-    nominal, label = card.nominal, card.label
-    if isinstance(card.reader, Inline):
+    reader, label, nominal = card.reader, card.label or LABEL, card.nominal
+    if isinstance(reader, Sklearn):
+        tables = [_read_sklearn(card, reader)]
+    elif isinstance(reader, Idx):
+        arrays = [read_idx(path) for path in paths]  # images and labels in turn
+        tables = [
+            _array_table(card, card.columns or (), images.reshape(len(images), -1), labels)
+            for images, labels in zip(arrays[::2], arrays[1::2], strict=True)
+        ]
+    elif isinstance(reader, Inline):
         columns = list(map(pa.array, zip(*card.rows, strict=True)))
         rows = pa.table(columns, names=list(card.columns or ()))
         tables = [TextTable(card.path, rows, np.arange(1, len(card.rows) + 1), unit="row")]
-    elif isinstance(card.reader, Keel):
-        read = [read_keel(path, card.reader.member) for path in paths]
-        tables, nominal, label = [table for table, _, _ in read], read[0][1], card.label or read[0][2]
+    elif isinstance(reader, Keel):
+        (path,) = paths
+        table, nominal, declared = read_keel(path, reader.member)
+        tables, label = [table], card.label or declared
     else:
-        tables = [read_delimited(path, card.reader, card.columns) for path in paths]
-    in_train = _in_train(card.files, list(map(len, tables)))
-    lines = np.concatenate([table.lines for table in tables])
-    table = replace(tables[0], data=pa.concat_tables([table.data for table in tables]), lines=lines)
-    table.missing = frozenset(card.missing_values)
-    names = [name for name in table.names if name != label and name not in card.ignore]
-    values, texts = _features(table, names, {*(names if nominal == "all" else nominal), *card.ordinal})
-    labels = table.texts(str(label))
-    y = as_labels(np.array(labels.distinct))[labels.codes]
-    return Rows(tuple(names), values, y, texts, None if table.unit == "row" else lines, in_train)
+        tables = [read_delimited(path, reader, card.columns) for path in paths]
+        if card.files[0].part is None:
+            data, lines = (
+                pa.concat_tables([table.data for table in tables]),
+                [table.lines for table in tables],
+            )
+            tables = [replace(tables[0], data=data, lines=np.concatenate(lines))]
+    if nominal == "all":
+        nominal = tuple(name for name in tables[0].names if name != label and name not in card.ignore)
+    return tables, label, tuple(nominal)
 
 
-def _features(
-    table: TextTable, names: Sequence[str], text_columns: Collection[str]
-) -> tuple[np.ndarray, dict[str, list[str]]]:
-    """Return the values (n, a) of columns, and the distinct texts of those of text."""
-    values, texts = np.empty((len(table), len(names))), {}
-    numeric = [j for j, name in enumerate(names) if name not in text_columns]
-    values[:, numeric], plain = plain_numbers(table, [names[j] for j in numeric], ".")
-    for j in set(range(len(names))) - set(np.array(numeric, dtype=np.intp)[plain].tolist()):
-        column = table.texts(names[j])
-        if names[j] in text_columns:
-            texts[names[j]] = [text for text in column.distinct if text]
-            codes = iter(range(len(column.distinct)))
-            numbers: Any = [float(next(codes)) if text else math.nan for text in column.distinct]
-        else:
-            numbers, _ = numbers_of(column.distinct, ".")
-        values[:, j] = np.asarray(numbers)[column.codes]
-    return values, texts
+def _array_table(card: Card, names: Iterable[str], X: np.ndarray, labels: np.ndarray) -> TextTable:
+    columns = [*X.T, labels.astype(str)]
+    data = pa.table(list(map(pa.array, columns)), names=[*names, LABEL])
+    return TextTable(card.path, data, np.arange(1, len(X) + 1), unit="row")
 
 
-def _in_train(files: Sequence[CardFile], rows: Sequence[int]) -> np.ndarray | None:
-    """Return (n,) which rows are of a training part; None for files without parts."""
-    if not files or files[0].part is None:
-        return None
-    return np.repeat([file.part == "train" for file in files], rows)
-
-
-def _read_images(card: Card, paths: Sequence[Path]) -> Rows:
-    """Return the images and labels of IDX files, paired in the order of the card, each image flattened row by
-    row.
-    """
-    names, arrays = card.columns or (), [read_idx(path) for path in paths]
-    files = list(zip(card.files, arrays, strict=True))
-    images = [image.reshape(len(image), -1) for file, image in files if file.holds == "attributes"]
-    labels = [label for file, label in files if file.holds == "labels"]
-    in_train = _in_train([file for file in card.files if file.holds == "labels"], list(map(len, labels)))
-    values = np.concatenate(images).astype(np.float64)
-    return Rows(names, values, as_labels(np.concatenate(labels)), in_train=in_train)
-
-
-def _read_sklearn(reader: Sklearn) -> Rows:
+def _read_sklearn(card: Card, reader: Sklearn) -> TextTable:
     import sklearn.datasets
 
-    bunch = getattr(sklearn.datasets, f"load_{reader.set}")()
-    y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names).astype(str)[bunch.target]
-    return Rows(tuple(map(str, bunch.feature_names)), np.asarray(bunch.data, dtype=np.float64), as_labels(y))
+    bunch: Any = getattr(sklearn.datasets, f"load_{reader.set}")()
+    y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names)[bunch.target]
+    return _array_table(card, map(str, bunch.feature_names), np.asarray(bunch.data), y)
 
 
 # ---- formats

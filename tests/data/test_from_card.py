@@ -98,11 +98,11 @@ def test_ordinal_words_count_from_1(made):
 
 def test_categories_of_rows_left_out_do_not_count(made):
     data = made(
-        {"a.data": "u,a\nv,b\nw,c\n"},
+        {"a.data": "u,a\nv,b\nw,c\nu,d\n"},
         "columns: [c, y]\nlabel: y\nnominal: [c]\ndrop-classes: [b]\nmerge: {a: [a, c]}\n"
-        "expect: {rows: 2, attributes: 1, columns: 2, classes: {a: 2}}",
+        "expect: {rows: 3, attributes: 1, columns: 2, classes: {a: 2, d: 1}}",
     )
-    assert data.categories == (("u", "w"),) and data.X.tolist() == [[1, 0], [0, 1]]
+    assert data.categories == (("u", "w"),) and data.X.tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
 MISSING = "columns: [a, b, y]\nlabel: y\nmissing-values: ['?']\nmissing: {policy}\n{more}\nexpect: {expect}"
@@ -113,7 +113,7 @@ def test_missing_values_are_kept(made):
     card = MISSING.format(policy="mean", more="nominal: [b]", expect=expect)
     data = made({"a.data": "1,u,1\n?,?,2\n5,v,1\n"}, card)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [np.nan] * 3, [5, 0, 1]])
-    assert data.notes == ("1 of 3 rows have a missing value; they are kept",)
+    assert data.notes[0] == "a.data: 2 values missing, to be filled in with means"
 
 
 CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"
@@ -169,10 +169,10 @@ def test_images(made):
     images = np.arange(12).reshape(3, 2, 2)
     data = made(
         {
-            "a.gz part=train holds=attributes": idx(images[:2]),
-            "b.gz part=train holds=labels": idx(np.array([5, 0])),
-            "c.gz part=test holds=attributes": idx(images[2:]),
-            "d.gz part=test holds=labels": idx(np.array([5])),
+            "a.gz part=train": idx(images[:2]),
+            "b.gz part=train": idx(np.array([5, 0])),
+            "c.gz part=test": idx(images[2:]),
+            "d.gz part=test": idx(np.array([5])),
         },
         IDX_CARD,
         "{kind: idx}",
