@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -132,29 +132,10 @@ def require_memory_to_code(
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")  # 02 and +2 may be codes
 
 
-def codes_of(categories: Sequence[str]) -> dict[str, float]:
-    """Return the code of each category of a column."""
-    return {text: float(code) for code, text in enumerate(categories)}
-
-
-def categories_in(
-    columns: Sequence[Texts],
-) -> tuple[tuple[str, ...], list[np.ndarray], list[dict[str, int]]]:
-    """Return the categories of a column in the first file, and per file its codes and the rows of each of its
-    unknown categories."""
-    categories = sort_categories(filter(None, columns[0].distinct))
-    codes, unknown = [], []
-    for texts in columns:
-        spelled, of_file = category_codes(texts, codes_of(categories))
-        codes.append(of_file)
-        rows = np.bincount(texts.codes[of_file == -1.0], minlength=len(spelled.distinct)).tolist()
-        unknown.append({text: count for text, count in zip(spelled.distinct, rows, strict=True) if count})
-    return categories, codes, unknown
-
-
-def category_codes(texts: Texts, codes: Mapping[str, float]) -> tuple[Texts, np.ndarray]:
-    """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of a category without a code."""
-    spelled = Texts(spelled_as(texts.distinct, codes), texts.codes)
+def category_codes(texts: Texts, categories: Sequence[str]) -> tuple[Texts, np.ndarray]:
+    """Return `spelled_as`, and the codes (n,): NaN of a missing value, -1 of an unknown category."""
+    codes = {text: float(code) for code, text in enumerate(categories)}
+    spelled = Texts(spelled_as(texts.distinct, categories), texts.codes)
     values = [codes.get(text, -1.0 if text else np.nan) for text in spelled.distinct]
     return spelled, np.array(values, dtype=np.float64)[texts.codes]
 
@@ -184,15 +165,15 @@ class NumberFormat(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """A column of one or more files, read as numbers.
+    """A column that is read as numbers.
 
-    values: per file its numbers, NaN where one is missing. wrong: per file (n,) bool, the rows that are no
-    numbers. marks: signs and thousands separators, which are removed. is_unclear: whether commas between
-    thousands may be decimal commas; then the numbers with commas are wrong.
+    values: (n,), NaN where one is missing. wrong: (n,) bool, the rows that are no numbers. marks: signs and
+    thousands separators, which are removed. is_unclear: whether commas between thousands may be decimal
+    commas; then the numbers with commas are wrong.
     """
 
-    values: list[np.ndarray]
-    wrong: list[np.ndarray]
+    values: np.ndarray
+    wrong: np.ndarray
     marks: Marks
     is_unclear: bool
 
@@ -253,22 +234,20 @@ def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.
     return None
 
 
-def numbers_in(columns: Sequence[Texts], form: NumberFormat) -> Numbers:
-    """Return a column of one or more files as numbers."""
+def numbers_in(texts: Texts, form: NumberFormat) -> Numbers:
+    """Return a column as numbers."""
     decimal, thousands = form
-    read = [numbers_of(texts.distinct, decimal) for texts in columns]
-    marks, is_unclear = None, False
-    if any(wrong.any() for _, wrong in read):
-        marks = marks_of({text for texts in columns for text in texts.distinct}, decimal)
-    if marks and thousands is not None and {*marks} & {*SEPARATORS} - {thousands}:
-        marks = None
-    elif marks and thousands is None and read[0][1].any():
-        is_unclear = is_ambiguous(columns[0].distinct, marks, decimal)
-    if marks and not is_unclear:
-        read = [numbers_of(without_marks(texts.distinct, marks, decimal), decimal) for texts in columns]
-    pairs = list(zip(columns, read, strict=True))
-    values = [numbers[texts.codes] for texts, (numbers, _) in pairs]
-    return Numbers(values, [wrong[texts.codes] for texts, (_, wrong) in pairs], marks or (), is_unclear)
+    marks: Marks = ()
+    is_unclear = False
+    values, wrong = numbers_of(texts.distinct, decimal)
+    if wrong.any():
+        marks = marks_of(texts.distinct, decimal) or ()
+        if thousands is not None and {*marks} & {*SEPARATORS} - {thousands}:
+            marks = ()
+        is_unclear = thousands is None and is_ambiguous(texts.distinct, marks, decimal)
+        if not is_unclear:
+            values, wrong = numbers_of(without_marks(texts.distinct, marks, decimal), decimal)
+    return Numbers(values[texts.codes], wrong[texts.codes], marks, is_unclear)
 
 
 def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, np.ndarray]:
@@ -335,6 +314,8 @@ def is_ambiguous(texts: Iterable[str], marks: Marks, decimal: str) -> bool:
 
 def without_marks(texts: Sequence[str], marks: Marks, decimal: str) -> list[str]:
     """Return numbers without these marks, with a decimal point replaced by ``decimal``; others unchanged."""
+    if not marks:
+        return list(texts)
     parts = [(text, _parts(text, decimal)) for text in texts]
     return [
         text if part is None or not {*part[1]} <= {*marks} else part[0].replace(".", decimal)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,42 +11,43 @@ from confml.data.coding import (
     Marks,
     NumberFormat,
     Numbers,
-    categories_in,
+    category_codes,
     numbers_in,
     numbers_of,
+    plain_numbers,
+    sort_categories,
     without_marks,
 )
 from confml.data.identifiers import ID_ROWS, KEY, is_like_identifier, no_feature_finding
 from confml.data.large_integers import rounded_texts
-from confml.data.text_table import (
-    Texts,
-    TextTable,
-    at_lines,
-    counted,
-    listed,
-    quoted,
-    short,
-)
+from confml.data.text_table import Texts, TextTable, at_lines, counted, listed, quoted, short
 from confml.errors import DataError, in_quotes
 
 NOT_MISSING = 'if the text is a value, missing-values: [] (init --missing-values "") keeps it'
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
+_REMEDIES = {
+    "comma": 'texts such as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
+    "unclear": 'commas separate thousands: thousands: "," (init --thousands ,), or are decimal marks: '
+    'decimal: "," (--decimal ,)',
+    "mixed": "correct the fields, empty those of missing values, or list the column under nominal: "
+    "(--nominal COLUMN)",
+}
 
 
-@dataclass
-class Columns:
-    """The features of all files, concatenated.
+class Columns(NamedTuple):
+    """The features of the training rows.
 
     names: a features. values: (n, a) float64; codes for categories. categories: by feature, None for numbers.
     identifiers: columns of text with a different value in every row, which are not used as features.
     marks: thousands separators and signs of numbers, by feature.
     """
 
-    names: list[str] = field(default_factory=list)
-    values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-    categories: tuple[tuple[str, ...] | None, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    marks: dict[str, Marks] = field(default_factory=dict)
+    names: list[str]
+    values: np.ndarray
+    categories: tuple[tuple[str, ...] | None, ...]
+    identifiers: tuple[str, ...]
+    marks: dict[str, Marks]
 
 
 class Plain(NamedTuple):
@@ -57,93 +57,214 @@ class Plain(NamedTuple):
     is_plain: np.ndarray
 
 
+# ---- training rows
+
+
 def read_columns(
-    files: Sequence[TextTable],
+    table: TextTable,
     features: Sequence[str],
-    plain: Sequence[Plain],
+    plain: Plain,
     nominal: Collection[str],
     form: NumberFormat,
     notes: list[str],
 ) -> Columns:
-    """Return the features as numbers and categories.
+    """Return the features of the training rows as numbers and categories.
 
-    A column in ``nominal`` is categorical, and so is one none of whose training values is a number, or one of
-    whole numbers that a float64 cannot hold (above 2^53). plain: of each file. Raises
-    one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
+    A column in ``nominal`` is categorical, and so is one none of whose values is a number, or one of whole
+    numbers that a float64 cannot hold (above 2^53). Raises one DataError for all columns that mix numbers and
+    text, with the lines of the rarer kind.
     """
-    train, nominal = files[0], set(nominal)
-    values = plain[0].values if len(files) == 1 else np.concatenate([part.values for part in plain])
-    is_plain = np.all([part.is_plain for part in plain], axis=0) & ~(np.abs(values) >= 2**53).any(axis=0)
+    nominal, values = set(nominal), plain.values
+    is_plain = plain.is_plain & ~(np.abs(values) >= 2**53).any(axis=0)
     categories: dict[str, tuple[str, ...] | None] = {}  # of the columns that are features
-    by_kind: dict[str, list[str]] = {"text": [], "integer": [], "identifier": []}
-    problems: list[tuple[Path, str]] = []
-    problem_kinds: set[str] = set()
-    by_marks: dict[Marks, list[str]] = {}
+    by_kind: dict[str, list[str]] = {"nominal": [], "text": [], "integer": [], "identifier": []}
+    problems: dict[str, str] = {}  # kind by sentence
+    marks: dict[str, Marks] = {}
     for at, name in enumerate(features):
         if is_plain[at] and name not in nominal:
             categories[name] = None
             continue
-        texts = [file.texts(name) for file in files]
+        texts, kind = table.texts(name), "nominal"
         if name not in nominal:
             numbers = numbers_in(texts, form)
             kind = _kind(texts, numbers, form)
             if kind == "number":
-                categories[name] = None
-                values[:, at] = np.concatenate(numbers.values)
+                categories[name], values[:, at] = None, numbers.values
                 if numbers.marks:
-                    by_marks.setdefault(numbers.marks, []).append(name)
+                    marks[name] = numbers.marks
                 continue
-            if kind not in by_kind:
-                file, wrong = next(pair for pair in zip(files, numbers.wrong, strict=True) if pair[1].any())
-                problems.append((file.path, _mixed(name, file, wrong)))
-                problem_kinds.add(kind)
+            if kind in _REMEDIES:
+                problems[_mixed(name, table, texts, numbers.wrong)] = kind
                 continue
-            if len(texts[0].distinct) == len(train) >= ID_ROWS:
+            if len(texts.distinct) == len(table) >= ID_ROWS:
                 by_kind["identifier"].append(name)
                 continue
-            by_kind[kind].append(name)
-        categories[name], codes, unknown = categories_in(texts)
-        values[:, at] = np.concatenate(codes)
-        notes += [_unseen(file, name, other) for file, other in zip(files, unknown, strict=True) if other]
+        by_kind[kind].append(name)
+        categories[name] = sort_categories(filter(None, texts.distinct))
+        values[:, at] = category_codes(texts, categories[name] or ())[1]
     if problems:
-        raise _mixed_error(problems, problem_kinds)
+        hint = next(hint for kind, hint in _REMEDIES.items() if kind in problems.values())
+        raise _joined(list(problems), table, hint)
     names, identifiers = list(categories), by_kind["identifier"]
     if not names:
         raise DataError(
             f"no features are left: {quoted(identifiers)} {'has' if len(identifiers) == 1 else 'have'} a "
             "different text in every row",
-            where=str(train.path),
+            where=str(table.path),
             hint="list a column under nominal: to use it as a feature",
         )
     values = values[:, [name in categories for name in features]] if len(names) < len(features) else values
-    check_finite(files, names, values)
-    for marks, marked in by_marks.items():
+    check_finite(table, names, values)
+    for signs in dict.fromkeys(marks.values()):
+        marked = [name for name in marks if marks[name] == signs]
         column = "column" if len(marked) == 1 else "columns"
-        notes.append(f"fields with {quoted(marks)} are read as numbers: {column} {quoted(marked, 10)}")
+        notes.append(f"fields with {quoted(signs)} are read as numbers: {column} {quoted(marked, 10)}")
     _note_kinds(by_kind, categories, notes)
-    head = values[: min(len(train), 1000)]  # a few rows refute most columns, all at once
-    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(train) >= ID_ROWS else ()
-    if numbered := [names[j] for j in whole if is_like_identifier(names[j], values[: len(train), j])]:
+    head = values[:1000]  # a few rows refute most columns, all at once
+    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(table) >= ID_ROWS else ()
+    if numbered := [names[j] for j in whole if is_like_identifier(names[j], values[:, j])]:
         identifier = no_feature_finding("identifier", dict.fromkeys(numbered, KEY))
         notes.append(f"{identifier.sentence}; {identifier.remedy}")
-    marks_of = {name: marks for marks, marked in by_marks.items() for name in marked}
-    return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks_of)
+    if form.thousands is not None:
+        numeric = (name for name in names if categories[name] is None)
+        marks = {name: tuple(sorted({*marks.get(name, ()), form.thousands})) for name in numeric}
+    return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks)
 
 
-def _kind(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> str:
+def _kind(texts: Texts, numbers: Numbers, form: NumberFormat) -> str:
     """Return ``number``, ``text``, ``integer`` (above 2^53), or a problem: ``mixed``, ``comma``, ``unclear``.
 
     The last two are numbers with a decimal comma, and with commas that may be decimal commas.
     """
-    wrong = next((pair for pair in zip(texts, numbers.wrong, strict=True) if pair[1].any()), None)
-    if wrong is None:
+    if not numbers.wrong.any():
         return "integer" if _has_inexact_integers(texts, numbers, form) else "number"
     if numbers.is_unclear:
         return "unclear"
-    of_wrong = np.flatnonzero(np.bincount(wrong[0].codes[wrong[1]]))
-    if form.decimal == "." and all(_COMMA_NUMBER.fullmatch(wrong[0].distinct[code]) for code in of_wrong):
+    wrong = [texts.distinct[code] for code in np.unique(texts.codes[numbers.wrong])]
+    if form.decimal == "." and all(map(_COMMA_NUMBER.fullmatch, wrong)):
         return "comma"
-    return "text" if np.array_equal(numbers.wrong[0], texts[0].where(bool)) else "mixed"
+    return "text" if np.array_equal(numbers.wrong, texts.where(bool)) else "mixed"
+
+
+def _has_inexact_integers(texts: Texts, numbers: Numbers, form: NumberFormat) -> bool:
+    """Return whether a column holds whole numbers only, and a float64 changes one of them."""
+    values = numbers.values[np.isfinite(numbers.values)]
+    if np.all(np.abs(values) < 2**53) or np.any(values % 1):
+        return False
+    plain = without_marks(texts.distinct, numbers.marks, form.decimal)
+    return next(rounded_texts(plain, numbers_of(plain, form.decimal)[0]), None) is not None
+
+
+def _mixed(name: str, table: TextTable, texts: Texts, wrong: np.ndarray) -> str:
+    """Return that a column mixes numbers and text, with the lines of the rarer kind. wrong: (n,) bool."""
+    present = texts.where(bool)
+    words, numbers = int(wrong.sum()), int((present & ~wrong).sum())
+    odd = np.flatnonzero(present & ~wrong if words > numbers > 0 else wrong)
+    lines = at_lines(table.lines[odd].tolist(), table.unit)
+    counts = (f"{counted(numbers, 'number')} and " if numbers else "") + counted(words, "text")
+    example = short(table.text(odd[0], name))
+    return f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
+
+
+def _joined(problems: Sequence[str], table: TextTable, hint: str) -> DataError:
+    rest = f"; {len(problems) - 5} more such columns" if len(problems) > 5 else ""
+    return DataError("; ".join(problems[:5]) + rest, where=str(table.path), hint=hint)
+
+
+# ---- test rows and new rows
+
+
+@dataclass
+class UnknownCategory:
+    """Categories of one column that no training row has, or whole numbers that float64 changes: some of them,
+    number of rows, place of the first."""
+
+    rows: int = 0
+    location: str = ""
+    texts: set[str] = field(default_factory=set)
+
+
+def code_features(
+    table: TextTable,
+    names: Sequence[str],
+    categories: Sequence[tuple[str, ...] | None],
+    marks: Mapping[str, Marks],
+    decimal: str,
+    unknown: dict[str, UnknownCategory],
+) -> np.ndarray:
+    """Return the values (n, a) of the features of test rows or new rows, coded as those of training rows.
+
+    categories, marks: as in `Columns`. unknown: gets the unknown categories and the numbers that are rounded,
+    by column. Raises one DataError for all columns with texts in place of numbers, and for infinite values.
+    """
+    values, plain = np.empty((len(table), len(names))), np.zeros(len(names), dtype=bool)
+    numeric = [j for j, texts in enumerate(categories) if texts is None]
+    values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], decimal)
+    problems: list[str] = []
+    hint = "correct the fields, or leave them empty if the values are missing"
+    for j in np.flatnonzero(~plain | (np.abs(values) >= 2**53).any(axis=0)).tolist():
+        name, of_column, texts = names[j], categories[j], table.texts(names[j])
+        if of_column is not None:
+            texts, values[:, j] = category_codes(texts, of_column)
+            _remember(unknown, name, table, texts, np.unique(texts.codes[values[:, j] == -1.0]).tolist())
+            continue
+        plain_texts = Texts(without_marks(texts.distinct, marks.get(name, ()), decimal), texts.codes)
+        numbers, wrong = numbers_of(plain_texts.distinct, decimal)
+        if wrong.any() and table.separator is None:  # not from a CSV file: numbers have a point
+            numbers, wrong = numbers_of(texts.distinct, ".")
+        if wrong.any():
+            other = "," if decimal == "." else "."
+            if table.separator is not None and not numbers_of(texts.distinct, other)[1].any():
+                hint = f"name the decimal mark of this file: --decimal {other}"
+            lines = at_lines(table.lines[wrong[texts.codes]].tolist(), table.unit)
+            text = short(texts.distinct[int(np.argmax(wrong))])
+            problems.append(
+                f"column {in_quotes(short(name, 60))} must be numbers as in the training rows, got '{text}' "
+                f"({lines})"
+            )
+        values[:, j] = numbers[texts.codes]
+        _remember(unknown, name, table, plain_texts, list(rounded_texts(plain_texts.distinct, numbers)))
+    if problems:
+        raise _joined(problems, table, hint)
+    check_finite(table, names, values)
+    return values
+
+
+def _remember(
+    unknown: dict[str, UnknownCategory], name: str, table: TextTable, texts: Texts, codes: Sequence[int]
+) -> None:
+    """Add the distinct texts of these codes to ``unknown``."""
+    rows = np.flatnonzero(np.isin(texts.codes, codes))
+    if len(rows):
+        first = UnknownCategory(location=f"{table.unit} {table.lines[rows[0]]}")
+        category = unknown.setdefault(name, first)
+        category.rows += len(rows)
+        category.texts |= {texts.distinct[code] for code in codes[: _KEPT_CATEGORIES - len(category.texts)]}
+
+
+def unknown_notes(
+    unknown: Mapping[str, UnknownCategory],
+    names: Sequence[str],
+    categories: Sequence[tuple[str, ...] | None],
+) -> list[str]:
+    """Return sentences on the categories that no training row has, and on numbers that are rounded."""
+    notes = []
+    for name, category in unknown.items():
+        texts = categories[names.index(name)]
+        if texts is None:
+            fact = "whole numbers above 2^53, which are rounded to float64"
+            effect = f"nominal: [{short(name, 40)}] makes it categorical"
+        else:
+            fact = "categories that no training row has"
+            effect = f"they are coded as none of the training categories: {quoted(texts)}"
+        notes.append(
+            f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(category.texts))} "
+            f"({counted(category.rows, 'row')}, the first on {category.location}); {effect}"
+        )
+    return notes
+
+
+# ---- all rows
 
 
 def handle_missing(
@@ -203,66 +324,14 @@ def handle_missing(
     raise DataError(message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint)
 
 
-def _has_inexact_integers(texts: Sequence[Texts], numbers: Numbers, form: NumberFormat) -> bool:
-    """Return whether a column holds whole numbers only, and a float64 changes one of them."""
-    values = np.concatenate(numbers.values)
-    values = values[np.isfinite(values)]
-    if np.all(np.abs(values) < 2**53) or np.any(values % 1):
-        return False
-    distinct = [text for column in texts for text in column.distinct]
-    plain = without_marks(distinct, numbers.marks, form.decimal)
-    return any(True for _ in rounded_texts(plain, numbers_of(plain, form.decimal)[0]))
-
-
-def _unseen(table: TextTable, name: str, unknown: Mapping[str, int]) -> str:
-    return (
-        f"{table.path.name}: column {in_quotes(name)} has categories that the training file does not have, "
-        f"coded as none of them: {quoted(unknown)} ({counted(sum(unknown.values()), 'row')})"
-    )
-
-
-def _mixed(name: str, table: TextTable, wrong: np.ndarray) -> str:
-    """Return that a column mixes numbers and text, with the lines of the rarer kind. wrong: (n,) bool."""
-    present = table.texts(name).where(bool)
-    texts, numbers = int(wrong.sum()), int((present & ~wrong).sum())
-    odd = np.flatnonzero(present & ~wrong if texts > numbers > 0 else wrong)
-    lines = at_lines(table.lines[odd].tolist(), table.unit)
-    counts = (f"{counted(numbers, 'number')} and " if numbers else "") + counted(texts, "text")
-    example = short(table.text(odd[0], name))
-    return f"column {in_quotes(short(name, 60))} holds {counts} ('{example}' on {lines})"
-
-
-_REMEDIES = {
-    "comma": 'texts such as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)',
-    "unclear": 'commas separate thousands: thousands: "," (init --thousands ,), or are decimal marks: '
-    'decimal: "," (--decimal ,)',
-    "mixed": "correct the fields, empty those of missing values, or list the column under nominal: "
-    "(--nominal COLUMN)",
-}
-
-
-def _mixed_error(problems: Sequence[tuple[Path, str]], kinds: Collection[str]) -> DataError:
-    rest = f"; {len(problems) - 5} more such columns" if len(problems) > 5 else ""
-    paths = {path for path, _ in problems}
-    message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in problems[:5])
-    hint = next(hint for kind, hint in _REMEDIES.items() if kind in kinds)
-    return DataError(message + rest, where=str(problems[0][0]) if len(paths) == 1 else None, hint=hint)
-
-
-def check_finite(files: Sequence[TextTable], names: Sequence[str], values: np.ndarray) -> None:
-    """Raise DataError for infinite values (n, a) of the rows of one or two files."""
-    is_infinite = np.isinf(values)
-    if not is_infinite.any():
-        return
-    rows, columns = np.nonzero(is_infinite)
-    row, name = int(rows[0]), names[columns[0]]
-    table = files[0]
-    if row >= len(table):
-        row, table = row - len(table), files[1]
-    others = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    text = short(table.text(row, name))
-    message = f"the value is infinite ('{text}'){others}"
-    raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
+def check_finite(table: TextTable, names: Sequence[str], values: np.ndarray) -> None:
+    """Raise DataError for infinite values (n, a)."""
+    rows, columns = np.nonzero(np.isinf(values))
+    if len(rows):
+        row, name = int(rows[0]), names[columns[0]]
+        others = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+        message = f"the value is infinite ('{short(table.text(row, name))}'){others}"
+        raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
 
 def _note_kinds(by_kind: Mapping[str, list[str]], categories: Mapping[str, Any], notes: list[str]) -> None:

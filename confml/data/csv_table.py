@@ -12,7 +12,15 @@ import numpy as np
 
 from confml.data.audit import alike_sentence, row_groups
 from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
-from confml.data.columns import NOT_MISSING, Plain, handle_missing, read_columns
+from confml.data.columns import (
+    NOT_MISSING,
+    Plain,
+    UnknownCategory,
+    code_features,
+    handle_missing,
+    read_columns,
+    unknown_notes,
+)
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
@@ -121,30 +129,36 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> Data
         _check_test_columns(keys, train, test, features)
     notes = [note for file in files for note in file.notes]
     groups = [] if keys.groups is None else [keys.groups]
-    plain = []
     for file in files:
         _check_labels(file, keys.label)
-        numbers = Plain(*plain_numbers(file, features, keys.decimal))
-        plain.append(handle_missing(file, features, numbers, keys, file is not train, notes))
+    plain = Plain(*plain_numbers(train, features, keys.decimal))
+    plain = handle_missing(train, features, plain, keys, False, notes)
     if keys.duplicates == "drop":
-        plain[0] = _without_duplicates(train, plain[0], [*features, *groups, keys.label], notes)
+        plain = _without_duplicates(train, plain, [*features, *groups, keys.label], notes)
+    form = NumberFormat(keys.decimal, keys.thousands)
+    columns = read_columns(train, features, plain, keys.nominal, form, notes)
+    names, values, categories, identifiers, marks = columns
+    for test in files[1:]:
+        unknown: dict[str, UnknownCategory] = {}
+        coded = code_features(test, names, categories, marks, keys.decimal, unknown)
+        notes += [f"{test.path.name}: {note}" for note in unknown_notes(unknown, names, categories)]
+        plain = Plain(coded, np.ones(len(names), dtype=bool))
+        values = np.concatenate([values, handle_missing(test, names, plain, keys, True, notes).values])
     classes, codes = _labels(files, keys.label, notes)
     _check_classes(keys, files, classes, codes, notes)
-    form = NumberFormat(keys.decimal, keys.thousands)
-    columns = read_columns(files, features, plain, keys.nominal, form, notes)
     coding = coding or ("dummy-drop-first" if keys.drop_first else "dummy")
-    X, names = code_columns(columns.values, columns.names, columns.categories, coding)
-    id_columns = tuple(dict.fromkeys((*keys.id, *columns.identifiers)))
+    X, attributes = code_columns(values, names, categories, coding)
+    id_columns = tuple(dict.fromkeys((*keys.id, *identifiers)))
     divided = len(files) == 2
     return DataSet(
         name=keys.name,
         X=X,
         y=np.array(classes)[codes],
-        attributes=names,
-        table=columns.values,
-        table_attributes=tuple(columns.names),
-        nominal=np.array([texts is not None for texts in columns.categories], dtype=bool),
-        categories=columns.categories,
+        attributes=attributes,
+        table=values,
+        table_attributes=tuple(names),
+        nominal=np.array([texts is not None for texts in categories], dtype=bool),
+        categories=categories,
         train_rows=np.arange(len(train)) if divided else None,
         test_rows=np.arange(len(train), len(codes)) if divided else None,
         groups=_texts([file.fields(groups[0]) for file in files]) if groups else None,
@@ -152,7 +166,7 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> Data
         ids=_ids(files, id_columns),
         id_columns=id_columns,
         notes=tuple(notes),
-        number_marks=columns.marks,
+        number_marks=marks,
     )
 
 

@@ -1,40 +1,26 @@
 """`RowCoder`: new rows in the columns of a training set, matched by name."""
 
 import copy
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from confml.data.coding import (
-    CODINGS,
-    category_codes,
-    code_columns,
-    codes_of,
-    numbers_of,
-    plain_numbers,
-    spelled_as,
-    without_marks,
-)
-from confml.data.columns import check_finite
+from confml.data.coding import CODINGS, code_columns, spelled_as
+from confml.data.columns import UnknownCategory, code_features, unknown_notes
 from confml.data.csv_table import DECIMALS, check_value
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
-from confml.data.large_integers import rounded_texts
 from confml.data.text_table import (
     Texts,
     TextTable,
-    at_lines,
-    counted,
     is_number,
     missing_texts,
     quoted,
-    short,
 )
 from confml.errors import ConfigError, DataError, did_you_mean, in_quotes
 
-_KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
 MISSING_LABEL, UNKNOWN_LABEL = -2, -1  # codes of labels
 
 
@@ -54,16 +40,6 @@ class NewRows:
     ids: np.ndarray
     labels: list[str] | None
     labelled: np.ndarray
-
-
-@dataclass
-class UnknownCategory:
-    """Categories of one column that no training row has, or whole numbers that float64 changes: some of them,
-    number of rows, place of the first."""
-
-    rows: int = 0
-    location: str = ""
-    texts: set[str] = field(default_factory=set)
 
 
 MOST_ROWS = 2**53  # number of training rows; larger counts are not exact as floats
@@ -103,7 +79,6 @@ class RowCoder:
             data.id_columns,
         )
         self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
-        self._codes = [None if texts is None else codes_of(texts) for texts in data.categories]
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
 
@@ -173,18 +148,7 @@ class RowCoder:
         """
         n, names = len(table), self.features
         table = replace(table, missing=missing_texts(self.missing_values))
-        numeric = [j for j, codes in enumerate(self._codes) if codes is None]
-        values, plain = np.empty((n, len(names))), np.zeros(len(names), dtype=bool)
-        values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], self.decimal)
-        for j in np.flatnonzero(~plain | (np.abs(values) >= 2**53).any(axis=0)):
-            codes, texts = self._codes[j], table.texts(names[j])
-            if codes is None:
-                values[:, j] = self._numbers(table, names[j], texts)
-            else:
-                corrected, values[:, j] = category_codes(texts, codes)
-                unknown = np.unique(texts.codes[values[:, j] == -1.0]).tolist()
-                self._remember(table, names[j], corrected, unknown)
-        check_finite([table], names, values)
+        values = code_features(table, names, self.categories, self.number_marks, self.decimal, self.unknown)
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
@@ -220,40 +184,6 @@ class RowCoder:
                 hint="write labels as in the training rows, or leave the column out",
             )
 
-    def _numbers(self, table: TextTable, name: str, texts: Texts) -> np.ndarray:
-        marks = tuple(self.number_marks.get(name, ()))
-        plain = without_marks(texts.distinct, marks, self.decimal) if marks else texts.distinct
-        numbers, wrong = numbers_of(plain, self.decimal)
-        if wrong.any() and table.separator is None:  # not from a CSV file: numbers have a point
-            numbers, wrong = numbers_of(texts.distinct, ".")
-        if wrong.any():
-            hint = "correct the fields, or leave them empty if the values are missing"
-            other = "," if self.decimal == "." else "."
-            if table.separator is not None and not numbers_of(texts.distinct, other)[1].any():
-                hint = f"name the decimal mark of this file: --decimal {other}"
-            rows, text = np.flatnonzero(wrong[texts.codes]), texts.distinct[int(np.argmax(wrong))]
-            raise DataError(
-                f"column {in_quotes(short(name, 60))} must be numbers as in the training rows, got "
-                f"'{short(text)}' ({at_lines(table.lines[rows].tolist(), table.unit)})",
-                where=str(table.path),
-                hint=hint,
-            )
-        self._remember(table, name, Texts(plain, texts.codes), list(rounded_texts(plain, numbers)))
-        return numbers[texts.codes]
-
-    def _remember(self, table: TextTable, name: str, texts: Texts, codes: Sequence[int]) -> None:
-        """Add distinct texts to ``unknown``."""
-        rows = np.flatnonzero(np.isin(texts.codes, codes))
-        if len(rows):
-            category = self.unknown.setdefault(
-                name, UnknownCategory(location=f"{table.unit} {table.lines[rows[0]]}")
-            )
-            category.rows += len(rows)
-            for code in codes:
-                if len(category.texts) == _KEPT_CATEGORIES:
-                    break
-                category.texts.add(texts.distinct[code])
-
     def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
         """Return the features of each new row that are filled in from the training rows; None if none is
         ever.
@@ -265,20 +195,7 @@ class RowCoder:
 
     def unknown_notes(self) -> list[str]:
         """Return sentences on the categories that no training row has, and on numbers that are rounded."""
-        notes = []
-        for name, unknown in self.unknown.items():
-            texts = self.categories[self.features.index(name)]
-            if texts is None:
-                fact = "whole numbers above 2^53, which are rounded to float64"
-                effect = f"nominal: [{short(name, 40)}] makes it categorical"
-            else:
-                fact = "categories that no training row has"
-                effect = f"they are coded as none of the training categories: {quoted(texts)}"
-            notes.append(
-                f"column {in_quotes(short(name, 60))} has {fact}: {quoted(sorted(unknown.texts))} "
-                f"({counted(unknown.rows, 'row')}, the first on {unknown.location}); {effect}"
-            )
-        return notes
+        return unknown_notes(self.unknown, self.features, self.categories)
 
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))

@@ -61,7 +61,7 @@ def test_ranges_before_coding_are_those_of_the_coded_columns(tmp_path):
     path.write_text("\n".join(["x,colour,y", *rows]) + "\n")
     spec = {"csv": path, "label": "y", "missing": "mean"}
     findings = audit(load_csv(spec))
-    assert findings == audit(load_csv(spec, coded=False))
+    assert findings == audit(load_csv(spec, coding="integer"))
     assert any(finding.code == "unscaled-features" and finding.columns == ("x",) for finding in findings)
 
 
