@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from confml._json import from_json
 from confml._version import resource_folder
 from confml.config.draft import Draft
@@ -71,7 +73,9 @@ def read_values(values: Mapping[str, Any], folder: Path | None = None, where: st
 
 
 def _copied(value: Any) -> Any:
-    """Return plain values with keys that are texts, and lists in place of tuples."""
+    """Return plain values with keys that are texts, and lists in place of tuples and arrays of NumPy."""
     if isinstance(value, Mapping):
         return {str(key): _copied(item) for key, item in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     return [_copied(item) for item in value] if isinstance(value, list | tuple) else value

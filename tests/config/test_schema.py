@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pytest
 from config.cases import FIGURES, TABLES, base, messages, write
 
 from confml.config import load_config, make_config, restore_config
@@ -96,6 +98,15 @@ def test_as_dict_reads_back_as_itself(full, tmp_path):
     assert messages(restore_config, {**plain, "seed": -1}) == [
         "seed: expected a whole number at least 0, got -1"
     ]
+
+
+@pytest.mark.parametrize("values", [np.arange(1, 4), list(np.arange(1, 4))])
+def test_numbers_of_numpy_are_plain_numbers(values):
+    methods = [{"name": "knn", "sweep": {"k": values}}, {"name": "tcm-nn", "k": np.int64(3)}]
+    plain = [{"name": "knn", "sweep": {"k": [1, 2, 3]}}, {"name": "tcm-nn", "k": 3}]
+    config = make_config(base(methods=methods, levels=np.array([0.1, 0.2]), seed=np.int64(7)))
+    plain_config = make_config(base(methods=plain, levels=[0.1, 0.2], seed=7))
+    assert json.dumps(config.as_dict()) == json.dumps(plain_config.as_dict())
 
 
 def test_a_config_can_come_out_of_plain_values(tmp_path):
