@@ -132,13 +132,13 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
     from confml.config.costs import read_costs
+    from confml.data.text_table import counted
     from confml.predictions.batch import Output
     from confml.predictions.default_config import LEVELS
     from confml.predictions.rounding import DIGITS
-    from confml.predictions.session import Session
     from confml.predictions.store import save_model
-    from confml.predictions.two_samples import Drift
-    from confml.predictions.writers import CsvWriter, JsonWriter
+    from confml.predictions.summary import Summary
+    from confml.predictions.writers import csv_lines, json_lines
 
     source, new = new_rows.arguments(files, options)
     if options["out"] == Path("-"):  # standard output, as without --out
@@ -172,25 +172,21 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         if options["decimal"] is not None:
             model.coder = model.coder.with_decimal(options["decimal"])
         levels = options["levels"] or model.facts.levels or LEVELS
-        output = Output(levels, options["explain"] or 0, costs)
-        drift = Drift(model) if options["drift"] else None
-        session = Session(model, output, drift)
+        summary = Summary(model, Output(levels, options["explain"] or 0, costs, options["drift"]))
+        batches = summary.answers(new_rows.tables_of(new, model, options), say)
+        digits = options["digits"] or DIGITS
         with new_rows.destination(options["out"]) as file:
-            writer = JsonWriter(file) if options["as_json"] else CsvWriter(file, options["digits"] or DIGITS)
-            for batch in session.answers(new_rows.tables_of(new, model, options), say):
-                writer.add(batch)
-            facts = session.facts()
-            writer.end(facts)
-        summary = session.summary
-        for text in facts["warnings"]:
+            lines = json_lines(batches, summary.facts) if options["as_json"] else csv_lines(batches, digits)
+            file.writelines(lines)
+        for text in summary.warnings():
             say(f"warning: {text}")
         for line in summary.lines():
             inform(line)
-        for test in facts["tests"]:
-            if test["test"] in ("classifier", "features") and not test["differs"]:
-                say(test["text"])
+        for name, finding in summary.check.tests().items():
+            if name in ("classifier", "features") and not finding.differs:
+                say(finding.text)
         if options["out"] is not None:
-            inform(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
+            inform(f"{counted(summary.check.rows, 'row')} in {options['out']}")
 
 
 def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], None]) -> Any:

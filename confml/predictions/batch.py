@@ -11,13 +11,13 @@ import numpy as np
 
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
+from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decisions
 from confml.measures.prediction import SCORE_NAMES, Prediction
 from confml.measures.regions import reasons
 from confml.plugins.parameters import without_rounding_error
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
-from confml.predictions.operating_point import accepted_rows
 from confml.predictions.rounding import ALL_DIGITS, rounded, with_digits
 from confml.report.files import field, fields, numbers
 from confml.report.region_columns import of_regions, score_columns
@@ -31,12 +31,14 @@ class Output:
     """Options of the output of predictions for new rows.
 
     levels: significance levels of the regions. explain: number of nearest training rows per class, 0 for
-    none. costs: of decisions, None for no decisions.
+    none. costs: of decisions, None for no decisions. drift: whether new rows are compared with the training
+    rows (`Drift`).
     """
 
     levels: tuple[float, ...]
     explain: int = 0
     costs: Costs | None = None
+    drift: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(dict.fromkeys(map(without_rounding_error, self.levels))))
@@ -46,24 +48,33 @@ class Output:
 class Batch:
     """Predictions of n new rows, k of which have one.
 
-    rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
-    each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
-    the k rows, None without costs. explanation: of the k rows, None if not asked for. filled: the features of
-    each row that are filled in, None if missing values are not. id_columns: names. thresholds: values of the
-    certainty that divide accepted rows from others.
+    rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions: (k, c) for each level, empty
+    for margins. point: the operating point, None without one. decisions: of the k rows, None without costs.
+    explanation: of the k rows, None if not asked for. filled: the features of each row that are filled in,
+    None if missing values are not. id_columns: names.
     """
 
     rows: NewRows
     predicted: np.ndarray
     prediction: Prediction
     regions: dict[float, np.ndarray]
-    reasons: dict[float, np.ndarray]
-    accepted: np.ndarray | None
+    point: OperatingPoint | None
     decisions: Decisions | None
     explanation: Explanation | None
     filled: list[tuple[str, ...]] | None
     id_columns: tuple[str, ...]
-    thresholds: tuple[float, ...] = ()
+
+    @functools.cached_property
+    def reasons(self) -> dict[float, np.ndarray]:
+        """(k,) reasons for each level."""
+        return {level: reasons(region) for level, region in self.regions.items()}
+
+    @functools.cached_property
+    def accepted(self) -> np.ndarray | None:
+        """(k,) bool, the rows that the operating point accepts; None without one."""
+        if self.point is None or self.point.threshold is None:
+            return None if self.point is None else np.zeros(len(self.prediction), dtype=bool)
+        return np.asarray(self.prediction.certainty >= self.point.threshold)
 
     def csv(self, digits: int = ALL_DIGITS) -> tuple[list[str], list[list[str]]]:
         """Return the header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where
@@ -71,7 +82,8 @@ class Batch:
 
         digits: significant digits of numbers; rows have more where these would contradict another column.
         """
-        prediction, confidence = with_digits(self.prediction, digits, self.regions, self.thresholds)
+        threshold = None if self.point is None else self.point.threshold
+        prediction, confidence = with_digits(self.prediction, digits, self.regions, threshold)
         header, columns = score_columns(prediction, confidence)
         for name, values in self._more_columns():
             header.append(name)
@@ -162,24 +174,17 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
         rows = model.coder.code(table, first=number == 0)
         views = model.views(rows, number, decide=decider is not None)
         prediction = views[model.view]
-        regions = {
-            float(level): prediction.region(float(level))
-            for level in (output.levels if prediction.has_regions else ())
-        }
+        levels = output.levels if prediction.has_regions else ()
         yield Batch(
             rows=rows,
             predicted=model.is_predicted(rows),
             prediction=prediction,
-            regions=regions,
-            reasons={level: reasons(region) for level, region in regions.items()},
-            accepted=None if model.point is None else accepted_rows(model.point, prediction),
+            regions={level: prediction.region(level) for level in levels},
+            point=model.point,
             decisions=None if decider is None else decider.decide(views.get(str(model.probability_view))),
             explanation=explainer.explain(rows, prediction) if explainer else None,
             filled=model.coder.filled_features(rows),
             id_columns=model.coder.id_columns,
-            thresholds=()
-            if model.point is None or model.point.threshold is None
-            else (model.point.threshold,),
         )
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,28 +13,10 @@ from confml.predictions.batch import Batch
 from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
+from confml.predictions.two_samples import ALARM, Drift, Finding
 from confml.report.answers.coverage import FEWEST, low_class_text, per_class_remedy
 
-ALARM = 0.01  # p-value of a test, after Holm's correction over all tests, from which new rows differ
 _SHOWN = 3  # features that one sentence names
-
-
-class Finding(NamedTuple):
-    """Sentence on one test. p: its p-value, None if nothing is tested. differs: whether the new rows differ,
-    after Holm's correction over all tests. otherwise: the sentence if they do not, by default the same."""
-
-    text: str
-    p: float | None = None
-    differs: bool = False
-    otherwise: str = ""
-
-
-class FurtherTests(Protocol):
-    """Tests of new rows that are asked for, by name."""
-
-    def add(self, batch: Batch) -> None: ...
-
-    def findings(self) -> dict[str, Finding]: ...
 
 
 class ExchangeabilityCheck:
@@ -48,23 +29,24 @@ class ExchangeabilityCheck:
     - Rows with a number outside the range of its feature in the training rows (without labels).
     - The coverage of rows whose label is a training class, at each level (p-values with labels).
 
-    labelled: numbers of rows by group of ``by`` and column of the class. covered: numbers of rows whose
-    region contains their label, by level; covered_classes: the same by level and column.
+    labelled: numbers of rows by group of ``by``, column of the class, and number of examples that their
+    p-values are counted among. covered: numbers of rows whose region contains their label, by level;
+    covered_classes: the same by level and column.
     """
 
-    def __init__(self, model: Model, guarantee: Guarantee, drift: FurtherTests | None = None):
-        self.model, self.guarantee, self.drift = model, guarantee, drift
-        self.labelled: Counter[tuple[int, int]] = Counter()
-        self._counted: dict[tuple[int, int], int] = {}
+    def __init__(self, model: Model, guarantee: Guarantee, drift: bool):
+        self.model, self.guarantee = model, guarantee
+        self.drift = Drift(model) if drift else None
+        self.labelled: Counter[tuple[int, int, int]] = Counter()
         self.covered: Counter[float] = Counter()
         self.covered_classes: Counter[tuple[float, int]] = Counter()
-        self.kind = model.none.kind
+        self.has_p_values = model.none.kind == "p-value"
         self.rows = self.predicted = self.outside_rows = 0
         self.reasons = {level: Counter[str]() for level in guarantee.levels}
         self._outside = np.zeros((2, len(model.coder.features)), dtype=np.int64)
 
     def add(self, batch: Batch) -> None:
-        """Count the rows of a batch, their reasons, and those with a number outside the training range."""
+        """Count the rows of a batch: their reasons, numbers outside the training range, covered labels."""
         self.rows += len(batch.rows.lines)
         self.predicted += int(batch.predicted.sum())
         if self.drift is not None:
@@ -72,30 +54,24 @@ class ExchangeabilityCheck:
         for level, reasons in batch.reasons.items():
             self.reasons[level].update(reasons.tolist())
         ranges = self.model.coder.ranges
-        if ranges is None:
-            return
-        table = batch.rows.table
-        below, above = table < ranges[0], table > ranges[1]
-        self.outside_rows += int((below | above).any(axis=1).sum())
-        self._outside += [below.sum(axis=0), above.sum(axis=0)]
-
-    def add_labels(self, batch: Batch) -> None:
-        """Count the rows of a batch whose label is a training class."""
-        facts, (positions, columns) = self.model.facts, batch.labelled
+        if ranges is not None:
+            table = batch.rows.table
+            below, above = table < ranges[0], table > ranges[1]
+            self.outside_rows += int((below | above).any(axis=1).sum())
+            self._outside += [below.sum(axis=0), above.sum(axis=0)]
+        positions, columns = batch.labelled
         positions, columns = positions[columns >= 0], columns[columns >= 0]
-        if not len(positions):
-            return
-        prediction = batch.prediction.take(positions)
-        if prediction.kind != "p-value":
-            self.labelled.update((0, column) for column in columns.tolist())
-            return
-        context = Context(facts.fitted_rows, facts.class_counts, facts.params)
-        counted = Case(prediction, prediction.classes[columns], context=context).counted
-        assert counted is not None  # no online pass
-        groups = prediction.extra.get("group", np.zeros((len(positions), 1), dtype=np.int64))[:, 0]
-        for group, column, size in zip(groups.tolist(), columns.tolist(), counted.tolist(), strict=True):
-            self.labelled[group, column] += 1
-            self._counted[group, column] = size
+        for level, region in batch.regions.items():
+            covered = columns[region[positions, columns]].tolist()
+            self.covered[level] += len(covered)
+            self.covered_classes.update((level, column) for column in covered)
+        groups = counted = np.zeros(len(positions), dtype=np.int64)
+        if self.has_p_values and len(positions):
+            facts, prediction = self.model.facts, batch.prediction.take(positions)
+            context = Context(facts.fitted_rows, facts.class_counts, facts.params)
+            counted = np.asarray(Case(prediction, prediction.classes[columns], context=context).counted)
+            groups = prediction.extra["group"][:, 0] if "group" in prediction.extra else groups
+        self.labelled.update(zip(groups.tolist(), columns.tolist(), counted.tolist(), strict=True))
 
     # ---- sentences
 
@@ -108,7 +84,7 @@ class ExchangeabilityCheck:
         """Return whether the new rows differ, by all tests together; "" without any."""
         differs = [finding.differs for finding in self.tests().values() if finding.p is not None]
         if any(differs):
-            so = ", so the guarantee may not hold" if self.kind == "p-value" else ""
+            so = ", so the guarantee may not hold" if self.has_p_values else ""
             return f"The new rows do not look exchangeable with the training rows{so}."
         if not differs:
             return ""
@@ -121,7 +97,7 @@ class ExchangeabilityCheck:
         if not self.predicted:
             return {}
         every = {"ranges": self._ranges()}
-        if self.kind == "p-value":
+        if self.has_p_values:
             every = {"atypical": self._atypical(), **every, "coverage": self._coverage()}
         findings = {name: finding for name, finding in every.items() if finding is not None}
         findings |= self.drift.findings() if self.drift is not None else {}
@@ -138,12 +114,12 @@ class ExchangeabilityCheck:
         The test is that of a run: classes with `FEWEST` rows or more, Holm's correction over the classes and
         levels. Of several levels at which a class is too low, the sentence is at the one closest to 0.05.
         """
-        if self.kind != "p-value" or self._labelled_parts() is None:
+        if not self.has_p_values or self._labelled_parts() is None:
             return []
         tests = [
             (column, level, *test)
             for level in by_usual_level(self.guarantee.levels)
-            for column in sorted({column for _, column in self.labelled})
+            for column in sorted({column for _, column, _ in self.labelled})
             if (test := self._of_class(column, level)) is not None
         ]
         low: dict[int, tuple[float, float]] = {}
@@ -159,10 +135,15 @@ class ExchangeabilityCheck:
 
     def _of_class(self, column: int, level: float) -> tuple[float, float] | None:
         """Return the coverage of a class, and the probability of so low a one; None with too few rows."""
-        parts = [(n, self._counted[key]) for key, n in self.labelled.items() if key[1] == column]
+        parts = [(n, counted) for (_, label, counted), n in self.labelled.items() if label == column]
         rows, covered = sum(n for n, _ in parts), self.covered_classes[level, column]
-        masses = covered_by_parts(parts, level, self._is_smoothed) if rows >= FEWEST else None
-        return None if masses is None else (covered / rows, min(1.0, math.fsum(masses[: covered + 1])))
+        p = self._low_coverage_p(parts, level, covered) if rows >= FEWEST else None
+        return None if p is None else (covered / rows, p)
+
+    def _low_coverage_p(self, parts: list[tuple[int, int]], level: float, covered: int) -> float | None:
+        """Return the probability of at most ``covered`` covered labels of valid p-values."""
+        masses = covered_by_parts(parts, level, self._is_smoothed)
+        return None if masses is None else min(1.0, math.fsum(masses[: covered + 1]))
 
     # ---- tests
 
@@ -270,17 +251,12 @@ class ExchangeabilityCheck:
         if parts is None:
             return None
         count, levels = sum(rows for rows, _ in parts), self.guarantee.levels
-        p = []
-        for level in levels:
-            masses = covered_by_parts(parts, level, self._is_smoothed)
-            if masses is None:
-                return None
-            p.append(min(1.0, math.fsum(masses[: self.covered[level] + 1])))
+        p = [self._low_coverage_p(parts, level, self.covered[level]) for level in levels]
+        if None in p:
+            return None
         adjusted = holm(p)
         low = [level for level, adjusted_p in zip(levels, adjusted, strict=True) if adjusted_p <= ALARM]
-        how = "beta-binomial"
-        if facts.params.get("conformal") != "split":
-            how += ", approximate"
+        how = "beta-binomial" + (", approximate" if facts.params.get("conformal") != "split" else "")
         shown = low or [levels[int(np.argmin(adjusted))]]
         bands = [
             f"{percent(self.covered[level], count)} at level {level!r}{self.band(level)}" for level in shown
@@ -293,16 +269,13 @@ class ExchangeabilityCheck:
 
     def _parts(self) -> list[tuple[int, int]]:
         """Return (labelled rows, examples that each p-value is counted among), for `coverage_band`."""
-        by_class = self.model.facts.is_label_conditional
-        rows, counted = Counter[tuple[int, int]](), {}
-        for (group, column), n in self.labelled.items():
-            key = group, column if by_class else 0
-            rows[key] += n
-            counted[key] = self._counted.get((group, column), 0)
-        return [(n, counted[key]) for key, n in rows.items()]
+        by_class, rows = self.model.facts.is_label_conditional, Counter[tuple[int, int, int]]()
+        for (group, column, counted), n in self.labelled.items():
+            rows[group, column if by_class else 0, counted] += n
+        return [(n, counted) for (_, _, counted), n in rows.items()]
 
     def _is_testable(self, noise_matters: bool = True) -> bool:
-        facts, broken = self.model.facts, self.guarantee.broken is not None
+        facts, broken = self.model.facts, self.guarantee.promise.broken is not None
         return not (facts.groups or facts.shift or (noise_matters and broken))
 
 

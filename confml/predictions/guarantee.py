@@ -1,7 +1,6 @@
 """`Guarantee`: the guarantee of the regions for new rows, its conditions, and what weakens it."""
 
 import functools
-from collections.abc import Iterator, Sequence
 
 from confml.measures.guarantees import RegionPromise, joined, region_promise
 from confml.predictions.model import Model
@@ -27,13 +26,36 @@ class Guarantee:
 
         fit, tests: the method with its rows, and the result of the tests of exchangeability, as text.
         """
-        bound = self.bound or "no coverage is guaranteed at these levels"
-        if self.broken is not None:
-            bound = f"no coverage is guaranteed, because {self.broken}"
-        elif self.bound and self.approximate:
-            bound += f" (approximate: {', and '.join(self.approximate)})"
-        lines = [f"{fit}: {bound}.", f"Condition: {self.condition}.{tests} ({MORE})"]
-        return [*lines, *self._other_classes(), *self._exceptions()]
+        facts, promise, bound = self.facts, self.promise, self._bound()
+        if promise.broken is not None:
+            bound = f"no coverage is guaranteed, because {promise.broken}"
+        elif bound is None:
+            bound = "no coverage is guaranteed at these levels"
+        elif promise.approximate:
+            bound += f" (approximate: {', and '.join(promise.approximate)})"
+        condition = (
+            "new rows are exchangeable with the training rows and the label is one of the "
+            f"{self.classes} training classes"
+        )
+        if facts.shift:
+            condition = (
+                "the new rows differ from the training rows only in the frequencies of the "
+                f"{self.classes} classes, which are estimated without error from the new rows"
+            )
+        lines = [f"{fit}: {bound}.", f"Condition: {condition}.{tests} ({MORE})"]
+        if s := facts.single_rows:
+            m, ones, their = facts.fitted_rows, "one" if s == 1 else "ones", "its" if s == 1 else "their"
+            lines.append(
+                f"{s} of {m} training rows {are(s)} the only {ones} of {their} class. About {s}/{m} = "
+                f"{percent(s, m)} of new rows may therefore be of another class (Good and Turing; at most "
+                f"{s + 1}/{m + 1} in expectation). No region contains such a label."
+            )
+        if facts.groups and promise.broken is None:
+            lines.append(
+                "Rows of new groups are not exchangeable with the training rows if rows of one group are "
+                "alike."
+            )
+        return lines
 
     def error_bound(self, level: float) -> float:
         """Return the bound on the probability that a region at a level misses a label of a training class."""
@@ -45,24 +67,15 @@ class Guarantee:
         return 2 * (level + (1 - level) * (folds - 1) / (rows + folds))
 
     @functools.cached_property
-    def _promise(self) -> RegionPromise:
+    def promise(self) -> RegionPromise:
+        """Whether there is a bound, and whether it holds for any number of rows."""
         facts = self.facts
-        breaking = [step.name for step in facts.steps if step.breaks_exchangeability]
-        fitted = [step.name for step in facts.steps if step.learns]
-        selected: Sequence[str] = facts.selected
+        fitted, selected = facts.learning_steps, facts.selected
         if facts.selection_rows:  # other rows than those that p-values are counted among
-            fitted, selected = [], ()
-        return region_promise(facts.params.get("conformal"), breaking, fitted, selected, facts.noise)
-
-    @property
-    def broken(self) -> str | None:
-        """The reason why there is no bound, None if there is one."""
-        return self._promise.broken
-
-    @property
-    def approximate(self) -> list[str]:
-        """The reasons why the bound is approximate, none if it holds for any number of rows."""
-        return self._promise.approximate
+            fitted = selected = ()
+        return region_promise(
+            facts.params.get("conformal"), facts.breaking_steps, fitted, selected, facts.noise
+        )
 
     @property
     def other_class_rate(self) -> float:
@@ -73,25 +86,9 @@ class Guarantee:
         """
         return (self.facts.single_rows + 1) / (self.facts.fitted_rows + 1)
 
-    # ---- sentences
-
-    @property
-    def condition(self) -> str:
-        """The assumption about new rows."""
-        if self.facts.shift:
-            return (
-                "the new rows differ from the training rows only in the frequencies of the "
-                f"{self.classes} classes, which are estimated without error from the new rows"
-            )
-        return (
-            "new rows are exchangeable with the training rows and the label is one of the "
-            f"{self.classes} training classes"
-        )
-
-    @property
-    def bound(self) -> str | None:
-        """The bound at each level that has one, None without any."""
-        facts, shares = self.facts, []
+    def _bound(self) -> str | None:
+        """Return the bound at each level that has one, None without any."""
+        facts, promise, shares = self.facts, self.promise, []
         for level in self.levels:
             bound = 1 - self.error_bound(level)
             if bound > 0:
@@ -101,27 +98,8 @@ class Guarantee:
         per = ", for each class" if facts.is_label_conditional else ""
         if facts.groups_of:
             per = f", in each group of {joined([f'({name})' for name in facts.groups_of])}"
-        about = "about" if self.approximate and self.broken is None else "at least"
+        about = "about" if promise.approximate and promise.broken is None else "at least"
         return f"a region contains the true label with probability {about} {', '.join(shares)}{per}"
-
-    def _exceptions(self) -> Iterator[str]:
-        """Yield sentences on rows that the bound is not for."""
-        if self.facts.groups and self.broken is None:
-            yield (
-                "Rows of new groups are not exchangeable with the training rows if rows of one "
-                "group are alike."
-            )
-
-    def _other_classes(self) -> Iterator[str]:
-        s, m = self.facts.single_rows, self.facts.fitted_rows
-        if not s:
-            return
-        yield (
-            f"{s} of {m} training rows {are(s)} the only {'one' if s == 1 else 'ones'} of "
-            f"{'its' if s == 1 else 'their'} class. About {s}/{m} = {percent(s, m)} of new rows may "
-            f"therefore be of another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No "
-            "region contains such a label."
-        )
 
 
 def row_count(rows: int) -> str:

@@ -26,15 +26,6 @@ from confml.steps.pipeline import StepPipeline
 
 
 @dataclass(frozen=True)
-class StepFacts:
-    """Properties of one step that the guarantee of a model depends on."""
-
-    name: str
-    learns: bool
-    breaks_exchangeability: bool
-
-
-@dataclass(frozen=True)
 class Facts:
     """Numbers and names of a fit.
 
@@ -42,12 +33,14 @@ class Facts:
     of its contents. rows: number of its rows. training_rows: number of its training rows, those held out
     included. fitted_rows: number of rows that the method was fitted to. counted_rows: number of examples that
     p-values are counted among, the new one not included. class_counts: the same per class. tested_rows:
-    number of held-out rows that an operating point was tested on. steps: the steps before the method. noise:
-    whether the config adds noise. groups: whether the rows have groups. levels: significance levels of the
-    config. seed: random seed. notes: warnings on the data. selected: names of the parameters that are
-    selected with labels of training rows. selection_rows: number of training rows that only select parameters
-    and fit steps, 0 if they are the rows that the method is fitted to. single_rows: number of rows that the
-    method is fitted to and that are the only ones of their class.
+    number of held-out rows that an operating point was tested on. learning_steps: names of the steps that are
+    fitted to rows. breaking_steps: names of the steps after which rows are not exchangeable. noise: whether
+    the config adds noise. groups: whether the rows have groups. levels: significance levels of the config.
+    seed: random seed. notes: warnings on the data. selected: names of the parameters that are selected with
+    labels of training rows. selection_rows: number of training rows that only select parameters and fit
+    steps, 0 if they are the rows that the method is fitted to. single_rows: number of rows that the method is
+    fitted to and that are the only ones of their class. group_rows: number of calibration examples of each
+    group of ``by``.
     """
 
     method: str
@@ -60,7 +53,8 @@ class Facts:
     counted_rows: int
     class_counts: dict[Any, int]
     tested_rows: int
-    steps: tuple[StepFacts, ...]
+    learning_steps: tuple[str, ...]
+    breaking_steps: tuple[str, ...]
     noise: bool
     groups: bool
     levels: tuple[float, ...]

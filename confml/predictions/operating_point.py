@@ -6,7 +6,6 @@ import numpy as np
 
 from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint, certify, minimum_accepted, threshold_grid
-from confml.measures.prediction import Prediction
 
 HELD_OUT = 0.3  # share of the training rows that the method is not fitted to
 OF_GRID = 0.2  # share of these whose confidences, without labels, give the thresholds to test
@@ -57,13 +56,6 @@ def certified_point(
     calibration = len(confidence) - of_grid
     grid = threshold_grid(confidence[:of_grid], calibration, target.risk, target.delta)
     return certify(confidence[of_grid:], correct[of_grid:], grid, target.risk, target.delta)
-
-
-def accepted_rows(point: OperatingPoint, prediction: Prediction) -> np.ndarray:
-    """Return (n,) bool, whether an operating point accepts a prediction; none without a threshold."""
-    if point.threshold is None:
-        return np.zeros(len(prediction), dtype=bool)
-    return np.asarray(prediction.certainty >= point.threshold)
 
 
 def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:

@@ -18,8 +18,8 @@ from confml.predictions.answers import Answers
 from confml.predictions.batch import Output
 from confml.predictions.default_config import LEVELS, config_values
 from confml.predictions.model import Model
-from confml.predictions.session import Session
 from confml.predictions.store import is_model_file, load_model, save_model
+from confml.predictions.summary import Summary
 
 
 @with_allowed_imports
@@ -172,10 +172,9 @@ def predict(
             tables = table_chunks(
                 new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
             )
-        output = Output(tuple(map(float, levels)), explain, read)
-        session = Session(model, output)
-        frames = [batch.frame() for batch in session.answers(tables, say)]
-        facts, summary = session.facts(), session.summary
+        summary = Summary(model, Output(tuple(levels), explain, read))
+        frames = [batch.frame() for batch in summary.answers(tables, say)]
+        facts = summary.facts()
         sentences = [*model.facts.notes, *summary.warnings(), *summary.lines()]
     for sentence in sentences:
         say(sentence)

@@ -28,15 +28,15 @@ def rounded(values: np.ndarray, digits: int | np.ndarray) -> np.ndarray:
 
 
 def with_digits(
-    prediction: Prediction, digits: int, levels: Iterable[float], thresholds: Iterable[float]
+    prediction: Prediction, digits: int, levels: Iterable[float], threshold: float | None
 ) -> tuple[Prediction, np.ndarray]:
     """Return a prediction with rounded numbers and its rounded confidence (n,).
 
     A row has more digits where the rounded numbers would give another label, another region at a level,
-    another side of 1 - level for its confidence, or another side of a threshold for its certainty.
+    another side of 1 - level for its confidence, or another side of the threshold for its certainty.
     """
     confidence, certainty = prediction.confidence, prediction.certainty
-    levels, thresholds = list(levels), list(thresholds)
+    levels, thresholds = list(levels), [] if threshold is None else [threshold]
     cuts = [*(1 - level for level in levels), *(thresholds if prediction.kind != "posterior" else ())]
     many = np.full(len(prediction), digits)
     while True:

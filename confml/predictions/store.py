@@ -16,7 +16,7 @@ from confml._version import __version__
 from confml.errors import ConfmlError, DataError, printable
 from confml.predictions.model import Model, damaged
 
-FORMAT = 6  # raised whenever an attribute of a class in `trusted` changes
+FORMAT = 7  # raised whenever an attribute of a class in `trusted` changes
 _KIND, _HEAD, _CONTENT = "confml model", "model.json", "model.skops"
 _DATE = (1980, 1, 1, 0, 0, 0)
 _AGAIN = "fit it again with --save"

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from confml.data.text_table import TextTable
 from confml.errors import in_quotes
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
-from confml.predictions.batch import Batch
+from confml.predictions.batch import Batch, Output, predict_tables
 from confml.predictions.decision_costs import DecisionCosts
-from confml.predictions.exchangeability import ExchangeabilityCheck, FurtherTests
-from confml.predictions.guarantee import (
-    MORE,
-    Guarantee,
-    are,
-    have,
-    percent,
-    row_count,
-)
+from confml.predictions.exchangeability import ExchangeabilityCheck
+from confml.predictions.guarantee import MORE, Guarantee, are, have, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
 
@@ -30,39 +25,38 @@ _SHOWN = 5  # features that one warning names
 class Summary:
     """The guarantee for new rows, and a check of their exchangeability.
 
-    rows, predicted: numbers of new rows, and of those with a prediction.
+    notes: on the data of the fit, the model, and columns that are not used.
     """
 
-    def __init__(self, model: Model, levels: tuple[float, ...], drift: FurtherTests | None = None):
-        self.model, self.levels = model, tuple(map(float, levels))
+    def __init__(self, model: Model, output: Output):
+        self.model, self.output, self.levels = model, output, output.levels
+        self.notes = [*model.facts.notes, *model.notes]
         self.guarantee = Guarantee(model, self.levels)
-        self.check = ExchangeabilityCheck(model, self.guarantee, drift)
+        self.check = ExchangeabilityCheck(model, self.guarantee, output.drift)
         self.kind = model.none.kind
-        self.rows = self.predicted = 0
-        self.labels = self.errors = self.absent = 0
-        self.filled_rows = 0
+        self.labels = self.errors = self.absent = self.ungrouped = self.filled_rows = 0
         self.filled = Counter[str]()
         self.accepted = self.accepted_labels = self.accepted_errors = 0
         self.costs = DecisionCosts()
-        self.ungrouped = 0
 
-    def add(self, batch: Batch) -> None:
-        """Count the rows of a batch."""
-        self.rows += len(batch.predicted)
-        self.predicted += int(batch.predicted.sum())
+    def answers(self, tables: Iterator[TextTable], say: Callable[[str], None]) -> Iterator[Batch]:
+        """Iterate over the predictions of chunks of new rows, after checking their columns. say: of notes."""
+        first = next(tables)
+        for note in self.model.coder.check_columns(first):
+            self.notes.append(note)
+            say(f"note: {note}")
+        for batch in predict_tables(self.model, itertools.chain([first], tables), self.output):
+            self._add(batch)
+            yield batch
+
+    def _add(self, batch: Batch) -> None:
+        """Count the rows of a batch, and errors, accepted rows and costs of those with labels."""
         groups = batch.prediction.extra.get("group")
         self.ungrouped += 0 if groups is None else int((groups < 0).any(axis=1).sum())
         self.check.add(batch)
         for names in batch.filled or ():
             self.filled_rows += bool(names)
             self.filled.update(names)
-        if batch.accepted is not None:
-            self.accepted += int(batch.accepted.sum())
-        self._score(batch)
-
-    def _score(self, batch: Batch) -> None:
-        """Count errors, covered labels and costs of the rows of a batch that have labels."""
-        self.check.add_labels(batch)
         positions, columns = batch.labelled
         is_known, wrong = columns >= 0, columns != batch.prediction.predicted_columns[positions]
         self.labels += len(positions)
@@ -70,15 +64,11 @@ class Summary:
         self.errors += int(wrong.sum())
         if batch.accepted is not None:
             accepted = batch.accepted[positions]
+            self.accepted += int(batch.accepted.sum())
             self.accepted_labels += int(accepted.sum())
             self.accepted_errors += int((accepted & wrong).sum())
-        positions, columns = positions[is_known], columns[is_known]
         if batch.decisions is not None:
-            self.costs.add(batch.decisions, positions, columns)
-        for level, region in batch.regions.items():
-            covered = columns[region[positions, columns]].tolist()
-            self.check.covered[level] += len(covered)
-            self.check.covered_classes.update((level, column) for column in covered)
+            self.costs.add(batch.decisions, positions[is_known], columns[is_known])
 
     # ---- sentences
 
@@ -98,14 +88,11 @@ class Summary:
         return [*self.sentences(), *filter(None, [self.score()]), *self.check.class_sentences()]
 
     def warnings(self) -> list[str]:
-        """Return `notes` and a sentence on the tests in which the new rows differ from the training rows."""
-        return [*self.notes(), *self.check.alarms()]
+        """Return warnings on the data, and a sentence on the tests in which the new rows differ."""
+        return [*self._warnings(), *self.check.alarms()]
 
-    def facts(self, notes: Sequence[str] = ()) -> dict[str, Any]:
-        """Return everything about the new rows together, as plain values: the keys of ``--json``.
-
-        notes: those on the data set and on columns.
-        """
+    def facts(self) -> dict[str, Any]:
+        """Return everything about the new rows together, as plain values: the keys of ``--json``."""
         facts = self.model.facts
         return {
             "method": facts.method,
@@ -113,7 +100,7 @@ class Summary:
             "levels": list(self.levels),
             "guarantee": self.sentences(),
             "warnings": self.warnings(),
-            "notes": list(notes),
+            "notes": self.notes,
             "tests": [
                 {"test": name, "text": finding.text, "p": finding.p, "differs": finding.differs}
                 for name, finding in self.check.tests().items()
@@ -150,23 +137,23 @@ class Summary:
             f"{share} at {level!r}{self.check.band(level) if has_band else ''}" for share, level in shares
         )
 
-    def notes(self) -> list[str]:
+    def _warnings(self) -> list[str]:
         """Return warnings on unknown categories, rows without prediction, unreachable levels."""
         model = self.model
         notes = [note for note in map(level_note, self._shown()) if note is not None]
         notes += model.coder.unknown_notes()
         if model.costs is not None and model.probability_view is None and not self.costs.rows:
             notes.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
-        if self.predicted < self.rows:
-            left = self.rows - self.predicted
+        if self.check.predicted < self.check.rows:
+            left = self.check.rows - self.check.predicted
             notes.append(
                 f"{row_count(left)} with missing values {have(left)} no prediction; missing: mean "
                 "(--missing mean) fills in training means"
             )
         if self.filled:
             notes.append(self._filled_note())
-        if model.facts.shift and self.predicted < FEW_FOR_SHIFT:
-            notes.append(f"class frequencies are estimated from only {row_count(self.predicted)}")
+        if model.facts.shift and self.check.predicted < FEW_FOR_SHIFT:
+            notes.append(f"class frequencies are estimated from only {row_count(self.check.predicted)}")
         if self.ungrouped:
             notes.append(
                 f"{row_count(self.ungrouped)} {are(self.ungrouped)} in groups without calibration rows: "
@@ -200,9 +187,9 @@ class Summary:
         if point is None:
             return None
         text = point_sentence(point, self.model.facts.tested_rows, self.kind)
-        if point.threshold is not None and self.predicted:
-            n, share = self.accepted, percent(self.accepted, self.predicted)
-            text += f" {n} of {row_count(self.predicted)} ({share}) {are(n)} accepted."
+        if point.threshold is not None and self.check.predicted:
+            n, share = self.accepted, percent(self.accepted, self.check.predicted)
+            text += f" {n} of {row_count(self.check.predicted)} ({share}) {are(n)} accepted."
         return text
 
     def _shown(self) -> tuple[float, ...]:

@@ -61,7 +61,7 @@ _BY_MODULE = {
     "confml.neighbours.distance_kinds": "MahalanobisRows MinkowskiRows PolarRows",
     "confml.neighbours.nearest_rows": "NearestRows Neighbours",
     "confml.neighbours.scaling": "SafeScale",
-    "confml.predictions.model": "Facts Model StepFacts TrainingRows",
+    "confml.predictions.model": "Facts Model TrainingRows",
     "confml.runner.split_data": "_StepsPerPart",
     "confml.steps.impute_mean": "ImputeMean",
     "confml.steps.pipeline": "StepPipeline",

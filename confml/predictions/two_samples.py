@@ -16,14 +16,24 @@ from confml.data.memory import dense
 from confml.errors import ConfigError, printable
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
-from confml.predictions.exchangeability import ALARM, Finding
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
 
+ALARM = 0.01  # p-value of a test, after Holm's correction over all tests, from which new rows differ
 MOST_ROWS = 20_000  # new rows that are tested, the first ones
 JOINT_ROWS = 2000  # rows of each sample for the classifier
 FEWEST = 20  # rows of a sample from which it is tested
 SHOWN = 5
+
+
+class Finding(NamedTuple):
+    """Sentence on one test. p: its p-value, None if nothing is tested. differs: whether the new rows differ,
+    after Holm's correction over all tests. otherwise: the sentence if they do not, by default the same."""
+
+    text: str
+    p: float | None = None
+    differs: bool = False
+    otherwise: str = ""
 
 
 class TwoSamples(NamedTuple):

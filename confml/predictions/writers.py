@@ -1,51 +1,39 @@
-"""`CsvWriter` and `JsonWriter`: predictions of new rows, written chunk by chunk."""
+"""Predictions of new rows as the lines of a CSV file and of a JSON document."""
 
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from confml._json import to_json
 from confml.predictions.batch import Batch
-from confml.predictions.rounding import ALL_DIGITS
 from confml.report.files import field
 
 JSON_START = '{"answers": ['
 
 
-class CsvWriter:
-    """A header and one line per new row. digits: significant digits of numbers (`with_digits`)."""
+def csv_lines(batches: Iterable[Batch], digits: int) -> Iterator[bytes]:
+    """Iterate over the CSV file of predictions: a header and one line per new row.
 
-    def __init__(self, file: BinaryIO, digits: int = ALL_DIGITS):
-        self._file, self._begun, self._digits = file, False, digits
-
-    def add(self, batch: Batch) -> None:
-        """Write the rows of a chunk."""
-        header, columns = batch.csv(self._digits)
-        if not self._begun:
-            self._file.write(f"{','.join(map(field, header))}\n".encode())
-            self._begun = True
-        lines = "\n".join(map(",".join, zip(*columns, strict=True)))
-        self._file.write(f"{lines}\n".encode() if lines else b"")
-
-    def end(self, facts: Mapping[str, Any]) -> None:
-        """Write nothing: the facts are messages."""
+    digits: significant digits of numbers (`with_digits`).
+    """
+    for number, batch in enumerate(batches):
+        header, columns = batch.csv(digits)
+        if number == 0:
+            yield f"{','.join(map(field, header))}\n".encode()
+        for row in zip(*columns, strict=True):
+            yield f"{','.join(row)}\n".encode()
 
 
-class JsonWriter:
-    """One document: ``answers``, an object per new row, one per line, and the facts of the whole batch."""
+def json_lines(batches: Iterable[Batch], facts: Callable[[], Mapping[str, Any]]) -> Iterator[bytes]:
+    """Iterate over one document: ``answers``, an object per new row, and the facts of all rows.
 
-    def __init__(self, file: BinaryIO):
-        self._file, self._rows = file, 0
-        file.write(JSON_START.encode())
+    facts: returns them after the last batch.
+    """
+    from confml.predictions.answers import json_rows
 
-    def add(self, batch: Batch) -> None:
-        """Write the rows of a chunk."""
-        from confml.predictions.answers import json_rows
-
+    yield JSON_START.encode()
+    separator = "\n"
+    for batch in batches:
         for row in json_rows(batch.frame(), batch.prediction.classes.tolist()):
-            self._file.write((",\n" if self._rows else "\n").encode() + row.encode())
-            self._rows += 1
-
-    def end(self, facts: Mapping[str, Any]) -> None:
-        """Write the guarantee, the warnings and the tests."""
-        rest = to_json(facts, indent=1)
-        self._file.write(f"],\n{rest.removeprefix('{').lstrip()}\n".encode())
+            yield f"{separator}{row}".encode()
+            separator = ",\n"
+    yield f"],\n{to_json(facts(), indent=1).removeprefix('{').lstrip()}\n".encode()

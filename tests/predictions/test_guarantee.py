@@ -24,7 +24,7 @@ from confml.methods.tcm_nn import TCMNN
 from confml.predictions.batch import Output
 from confml.predictions.default_config import config_values
 from confml.predictions.exchangeability import outside_probability
-from confml.predictions.session import Session
+from confml.predictions.summary import Summary
 from confml.predictions.training import Choice, fit_model
 from confml.report.answers.promises import promised
 
@@ -125,9 +125,9 @@ def model_of(frame, steps=(), **choice):
 
 
 def text_of(model, new) -> str:
-    session = Session(model, Output((0.1,)))
-    list(session.answers(chunks_of(frame_table(new, "new")), print))
-    return " ".join(session.summary.lines())
+    summary = Summary(model, Output((0.1,)))
+    list(summary.answers(chunks_of(frame_table(new, "new")), print))
+    return " ".join(summary.lines())
 
 
 def test_a_selected_parameter_makes_the_bound_approximate():

@@ -19,7 +19,7 @@ from confml.errors import ConfmlError, DataError
 from confml.methods.registry import known_methods
 from confml.methods.tcm_nn import TCMNN
 from confml.plugins.parameters import Choice
-from confml.predictions.store import CannotStore, save_model
+from confml.predictions.store import FORMAT, CannotStore, save_model
 from confml.predictions.trusted import objects_in
 from confml.steps.registry import known_steps
 
@@ -107,7 +107,9 @@ def test_the_command_saves_and_reads(files):
     stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
     assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout
     about = json.loads(zipfile.ZipFile("m.confml").read("model.json"))
-    assert about["format"] == 6 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
+    assert (
+        about["format"] == FORMAT and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
+    )
     assert about["columns"][2] == {"name": "kind", "kind": "nominal"} and len(about["data"]["sha256"]) == 64
 
 
@@ -186,8 +188,8 @@ def with_schema(change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (with_head(format=7, confml="9.0"), "format 7 .written by confml 9.0"),
-        (with_head(format=3, confml="0.9"), "format 3 .written by confml 0.9.* reads format 6; fit it again"),
+        (with_head(format=FORMAT + 1, confml="9.0"), f"format {FORMAT + 1} .written by confml 9.0"),
+        (with_head(format=3, confml="0.9"), f"format 3 .written by .* reads format {FORMAT}; fit it again"),
         (lambda members: members.update({"model.json": b"{"}), "damaged: it cannot be read .Expecting"),
         (with_schema(lambda schema: schema.update(content=None)), "damaged: "),
         (

@@ -48,7 +48,7 @@ def test_no_rounded_number_contradicts_a_region(kind, digits):
     prediction = Prediction(np.array(["a", "b", "c"]), scores, kind, extra=extra)
     levels = LEVELS if prediction.has_regions else ()
     threshold = float(np.median(prediction.certainty)) * (1 + 1e-9)
-    short, confidence = with_digits(prediction, digits, levels, [threshold])
+    short, confidence = with_digits(prediction, digits, levels, threshold)
     naive = Prediction(prediction.classes, rounded(scores, digits), kind, extra=extra)
     assert (naive.labels != prediction.labels).any()  # the rows are hostile
     assert (short.classes[short.scores.argmax(axis=1)] == prediction.labels).all()

@@ -14,7 +14,7 @@ from confml.methods.registry import build
 from confml.predictions.batch import Output
 from confml.predictions.default_config import config_values
 from confml.predictions.operating_point import RiskTarget
-from confml.predictions.session import Session
+from confml.predictions.summary import Summary
 from confml.predictions.training import Choice, fit_model
 
 ZIPF = 1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41))
@@ -61,9 +61,9 @@ def frame_of(X, y):
 
 def summary_of(model, X, y, levels):
     """The `Summary` of predictions of new rows."""
-    session = Session(model, Output(levels))
-    list(session.answers(chunks_of(frame_table(frame_of(X, y), "new")), lambda text: None))
-    return session.summary
+    summary = Summary(model, Output(levels))
+    list(summary.answers(chunks_of(frame_table(frame_of(X, y), "new")), lambda text: None))
+    return summary
 
 
 def tuned(rng, rows, part):
