@@ -200,15 +200,18 @@ class Divisions:
                     combinations[:, column] = np.where(np.isnan(numbers), -np.inf, bins)
             yield combinations
 
-    def groups(self, codes: np.ndarray, labels: np.ndarray, division: int) -> np.ndarray:
-        """Return the numbers of the groups in a division of examples with ``codes`` under ``labels``.
+    def groups(self, division: int) -> np.ndarray:
+        """Return the number of the group of each code of a division under each label (codes + 1, c).
 
-        Both arrays are broadcast. Without a group it is `UNKNOWN`. Groups of a division with the label are
-        numbered ``code * c + label``.
+        The last row is that of the code `UNKNOWN`, and has no groups. Groups of a division with the label
+        are numbered ``code * c + label``.
         """
-        with_label = self.has_label(division)
-        groups = codes * len(self.classes) + labels if with_label else codes + np.zeros_like(labels)
-        return np.where(codes == UNKNOWN, UNKNOWN, groups)
+        codes, classes = len(self.keys_[division]), len(self.classes)
+        groups = np.full((codes + 1, classes), UNKNOWN)
+        groups[:codes] = np.arange(codes)[:, None]
+        if self.has_label(division):
+            groups[:codes] = np.arange(codes * classes).reshape(codes, classes)
+        return groups
 
     def size(self, division: int) -> int:
         """Return the number of groups of a division."""

@@ -250,7 +250,7 @@ class Conformal(CalibratedMethod, PValueMethod):
         true_scores = scores[np.arange(len(labels)), labels]
         lists, members = [], []
         for division in range(len(self.divisions_)):
-            groups = self.divisions_.groups(codes[:, division], labels, division)
+            groups = self.divisions_.groups(division)[codes[:, division], labels]
             order = np.lexsort((true_scores, groups))
             ends = np.searchsorted(groups[order], np.arange(self.divisions_.size(division) + 1))
             members.append([order[first:last] for first, last in pairwise(ends)])
@@ -288,15 +288,17 @@ class Conformal(CalibratedMethod, PValueMethod):
             extra["tau"], share = tau, tau[:, None]
         p, best = np.zeros((n, c)), np.zeros((n, c), dtype=np.int64)
         for division in divisions:
-            groups = self.divisions_.groups(codes[:, [division]], np.arange(c), division)
-            counted = np.append(self.group_rows_[division], 0)[groups] + 1
-            if weights is not None:
-                sums = [weights.weights[group].sum() for group in self.scores_[0].places[division]]
-                counted = np.array(sums)[groups] + weights.new
+            groups = self.divisions_.groups(division)
+            of_rows = codes[:, division]
+            if weights is None:
+                counted = (np.append(self.group_rows_[division], 0)[groups] + 1)[of_rows]
+            else:
+                sums = [weights.weights[rows].sum() for rows in self.scores_[0].places[division]]
+                counted = np.array(sums)[groups][of_rows] + weights.new
             in_division = (greater[division] + share * equal[division]) / counted
-            in_division[groups == UNKNOWN] = 1.0
+            in_division[of_rows == UNKNOWN] = 1.0
             best[in_division > p] = division
-            np.maximum(p, in_division, out=p)
+            p = np.maximum(p, in_division)
         if len(divisions) == 1:
             extra |= {"n_greater": greater[0], "n_equal": equal[0]}
         else:
@@ -323,8 +325,7 @@ class Conformal(CalibratedMethod, PValueMethod):
         for code in np.unique(codes[codes != UNKNOWN]).tolist():
             rows: Any = codes == code
             rows = slice(None) if rows.all() else rows
-            groups = self.divisions_.groups(np.array(code), np.arange(len(self.classes_)), division)
-            for column, group in enumerate(groups.tolist()):
+            for column, group in enumerate(self.divisions_.groups(division)[code].tolist()):
                 if weights is not None:
                     totals = np.append(0, np.cumsum(weights.weights[part_scores.places[division][group]]))
                 above, ties = counts_against(lists[group], scores[rows, column], part_scores.size, totals)

@@ -180,11 +180,17 @@ def counts_against(
     totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
     are then returned in place of numbers.
     """
+    order = np.argsort(scores)  # a search for ascending numbers is three times as fast
+    scores = scores[order]
     near = rounding_errors(scores, size)
     up_to = np.searchsorted(calibration, scores + near, side="right")
     lowest, below = scores - near, up_to.copy()
     tied = np.append(-np.inf, calibration)[up_to] >= lowest  # few
     below[tied] = np.searchsorted(calibration, lowest[tied], side="left")
-    if totals is not None:
-        return totals[-1] - totals[up_to], totals[up_to] - totals[below]
-    return len(calibration) - up_to, up_to - below
+    if totals is None:
+        above, ties = len(calibration) - up_to, up_to - below
+    else:
+        above, ties = totals[-1] - totals[up_to], totals[up_to] - totals[below]
+    greater, equal = np.empty_like(above), np.empty_like(ties)
+    greater[order], equal[order] = above, ties
+    return greater, equal

@@ -29,7 +29,7 @@ class GroupRows:
         """Return the groups with their numbers of training examples, whose label codes are ``labels``."""
         rows = []
         for division in range(len(self.divisions)):
-            groups = self.divisions.groups(self.codes[:, division], labels, division)
+            groups = self.divisions.groups(division)[self.codes[:, division], labels]
             rows.append(np.bincount(groups, minlength=self.divisions.size(division)))
         return {DIVISIONS: self.divisions.details(rows)}
 
