@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confml.report.files import csv_lines, place_of, write_file, write_lines
-from confml.report.numbers.parameter_columns import parameter_columns, with_parameters
+from confml.plugins.parameters import value_text
+from confml.report.files import place_of, write_csv, write_file
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_latex, to_markdown
 
@@ -67,18 +67,30 @@ class Report:
     def write_csv(self, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write a table; parameters of methods get columns of their own at its end. name: of the file."""
         self.rows[name], self.columns[name] = list(rows), columns
-        header, longer = with_parameters(columns, self.rows[name], self._parameters)
-        self.paths.append(write_lines(self.folder / place_of(name), csv_lines(header, longer)))
+        header, written = list(columns), self.rows[name]
+        if {"method", "params"} <= set(columns):
+            parameters, values = self._parameters
+            method, params = header.index("method"), header.index("params")
+            header += [f"params.{parameter}" for parameter in parameters]
+            empty = [None] * len(parameters)
+            written = [[*row, *values.get((row[method], row[params]), empty)] for row in written]
+        self.paths.append(write_csv(self.folder / place_of(name), header, written))
 
     @cached_property
-    def _parameters(self) -> dict[str, dict[tuple[str, str], Any]]:
-        return parameter_columns(self.run)
+    def _parameters(self) -> tuple[list[str], dict[tuple[str, str], list[Any]]]:
+        """Return the parameters that the config sets, and their values by method and packed text."""
+        variants = {(cell.method, cell.variant): cell.params for cell in self.run.cells}
+        names = sorted({name for params in variants.values() for name in params})
+        return names, {key: [_field(params, name) for name in names] for key, params in variants.items()}
 
-    def write_shown(self, name: str, table: ShownTable, label: str, sideways: bool = False) -> None:
-        """Write a table for readers as Markdown and LaTeX. name: of the files, without endings."""
+    def write_shown(self, name: str, table: ShownTable, label: str, text: str = "") -> None:
+        """Write a table for readers as Markdown, followed by a text, and as LaTeX.
+
+        name: of the files, without endings.
+        """
         self.shown[name] = table
-        self.write(f"tables/{name}.md", to_markdown(table))
-        self.write(f"tables/{name}.tex", to_latex(table, label, sideways))
+        self.write(f"tables/{name}.md", to_markdown(table) + text)
+        self.write(f"tables/{name}.tex", to_latex(table, label))
 
     def draw(self, picture: Picture) -> None:
         """Draw a figure and write it, or note why it is not drawn."""
@@ -91,3 +103,9 @@ class Report:
             self.notes.append(f"figure {picture.title} is not drawn: {reason}")
         else:
             self.pictures.append(picture)
+
+
+def _field(params: Mapping[str, Any], name: str) -> Any:
+    """Return a parameter for one field: numbers and texts as they are, anything else as in ``params``."""
+    value = params.get(name)
+    return value if isinstance(value, str | int | float) or name not in params else value_text(value)

@@ -82,7 +82,7 @@ def to_console(table: ShownTable, width: int | None = None) -> str:
     text = _plain(table, list(range(table.frame.shape[1])), None)
     if width is not None and max(map(len, text.split("\n"))) > width:
         table = _grouped(table) if table.keys > 1 else table
-        text = "\n\n".join(_plain(table, columns, width) for columns in _blocks(table, width))
+        text = "\n\n".join(_blocks(table, width))
     return "\n".join([*title, text, *([""] if notes else []), *notes]) + "\n\n"
 
 
@@ -132,17 +132,19 @@ def _limit(table: ShownTable, column: int, width: int) -> int:
     return min(longest, max(words, share))
 
 
-def _blocks(table: ShownTable, width: int) -> list[list[int]]:
-    """Return the columns of each block: the keys, and as many others as a line has room for."""
+def _blocks(table: ShownTable, width: int) -> list[str]:
+    """Return the texts of the blocks: each has the keys, and as many other columns as a line has room for."""
     keys = list(range(table.keys))
-    words = [max(map(len, heading.split()), default=0) for heading in table.headings]
-    # tabulate puts two blanks after each column, and before or after the longest word of its heading
-    widths = [max(_limit(table, column, width), longest + 2) + 2 for column, longest in enumerate(words)]
-    blocks = [list(keys)]
-    for column in range(table.keys, len(widths)):
-        if len(blocks[-1]) > len(keys) and sum(widths[n] for n in [*blocks[-1], column]) - 2 > width:
-            blocks.append(list(keys))
-        blocks[-1].append(column)
+    columns: list[int] = []
+    blocks: list[str] = []
+    for column in range(table.keys, table.frame.shape[1]):
+        text = _plain(table, [*keys, *columns, column], width)
+        if columns and max(map(len, text.split("\n"))) <= width:
+            blocks[-1] = text
+        else:
+            blocks.append(_plain(table, [*keys, column], width))
+            columns.clear()
+        columns.append(column)
     return blocks
 
 
@@ -175,24 +177,23 @@ def markdown_text(text: str) -> str:
 # ---- LaTeX
 
 
-def to_latex(table: ShownTable, label: str, sideways: bool = False) -> str:
+def to_latex(table: ShownTable, label: str) -> str:
     """Return a table for LaTeX with booktabs; a longtable if it has more than `PAGE_ROWS` rows.
 
     Columns of numbers, such as "3.2", "3.2 ± 0.4" and "3.2 *", are columns of siunitx, aligned at the decimal
-    mark. sideways: on a page that is turned, in tiny letters.
+    mark.
     """
     frame, layout = table.named_once, ""
     for column, of_column in enumerate(table.numeric):
         texts = frame.iloc[:, column].tolist()
-        numbers = [_NUMBER.fullmatch(text) for text in texts if text not in _MISSING]
-        in_siunitx = of_column and bool(numbers) and all(numbers)
-        layout += _siunitx_column(list(filter(None, numbers))) if in_siunitx else "r" if of_column else "l"
+        in_siunitx = of_column and all(text in _MISSING or _NUMBER.fullmatch(text) for text in texts)
+        layout += "S" if in_siunitx else "r" if of_column else "l"
         frame.isetitem(column, [_siunitx_number(text) if in_siunitx else latex_text(text) for text in texts])
     style = frame.set_axis([latex_text(name) for name in table.headings], axis=1).style.hide(axis="index")
     if table.best is not None:
         bold = np.where(table.best, "font-weight: bold", "")
         style = style.apply(lambda _: bold, axis=None)
-    environment = "longtable" if len(frame) > PAGE_ROWS else "sidewaystable" if sideways else None
+    environment = "longtable" if len(frame) > PAGE_ROWS else None
     text = style.to_latex(
         column_format=layout,
         environment=environment,
@@ -203,8 +204,7 @@ def to_latex(table: ShownTable, label: str, sideways: bool = False) -> str:
         siunitx=True,
         convert_css=True,
     )
-    needs = "% needs \\usepackage{booktabs,longtable,rotating,siunitx}\n"
-    return f"{needs}\\begingroup{_SETUP}{chr(92) + 'tiny' if sideways else ''}\n{text}\\endgroup\n"
+    return f"% needs \\usepackage{{booktabs,longtable,siunitx}}\n\\begingroup{_SETUP}\n{text}\\endgroup\n"
 
 
 _SETUP = (
@@ -213,17 +213,6 @@ _SETUP = (
 )  # of version 3: means ± sd, marks next to their numbers, bold numbers
 _NUMBER = re.compile(r"([-−]?)(\d+)(?:\.(\d+))?(?: ± (\d+)(?:\.(\d+))?)?(?: ([*+]))?")
 _MISSING = ("", "-", "–")
-
-
-def _siunitx_column(numbers: Sequence[re.Match]) -> str:
-    """Return the column of siunitx for numbers that match `_NUMBER`."""
-
-    def longest(*groups: int) -> int:
-        return max(sum(len(number[group] or "") for group in groups) for number in numbers)
-
-    spread = f"({longest(4, 5)})" if longest(4) else ""
-    mark = ", table-space-text-post = {$^{*}$}" if longest(6) else ""
-    return f"S[table-format = {'-' * longest(1)}{longest(2)}.{longest(3)}{spread}{mark}]"
 
 
 def _siunitx_number(text: str) -> str:

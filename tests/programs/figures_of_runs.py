@@ -23,7 +23,6 @@ from confml.report.figures import figure_functions, pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import DASHES, line_of, save, style
 from confml.report.files import natural, safe_name, write_csv
-from confml.report.numbers.split_sizes import split_sizes
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults
@@ -176,7 +175,7 @@ def _numbers(run: RunResults, key: str) -> Any:
     if key == BAYES_ERROR:
         return lambda cell: _bayes_error(run, cell.dataset)
     if key == TRAIN_ROWS:
-        rows = {name: sizes[0] for cells in run.collected(split_sizes) for name, sizes in cells.items()}
+        rows = {result.cell.key: result.train_rows for result in run.finished()}
         return lambda cell: rows[cell.key]
     config = run.config.as_dict()
     value = _at(config, key)

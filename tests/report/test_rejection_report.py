@@ -11,7 +11,7 @@ from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.report.numbers.summaries import table_rows
+from confml.report.tables.published_tables import report_numbers
 from confml.report.write import write_report
 from confml.runner.results import CellResult
 
@@ -92,7 +92,7 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
         if rows["posterior", "matched_exactly", level] == 1:
             correct = rows["posterior", "matched_sure_correct", level]
             assert correct == pytest.approx(np.mean(sure & right))
-    means = table_rows(tmp_path / "tables/matched.csv", run.summary)
+    means = report_numbers(tmp_path)
     assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
 
 

@@ -13,8 +13,6 @@ from confml.published import known_tables
 from confml.report.answers.datasets import ranking
 from confml.report.numbers.outcomes import node_error
 from confml.report.run.stored import open_run
-from confml.report.shown_table import to_markdown
-from confml.report.tables.published_tables import Line, shown_table
 from confml.report.tables.ranks import published_ranks
 from confml.report.write import write_report
 from confml.runner.run import Execution, run
@@ -112,30 +110,15 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
     assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(found, abs=1e-9)
 
 
-CUT = (8, 11)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "points", "best"),
-    [((1.0, 2.0), (19, 19), 0), ((1.0, 2.0), CUT, None), ((2.0, 1.0), CUT, 1), ((1.0, 1.0), CUT, 1)],
-)
-def test_a_cut_grid_decides_no_best_number(seconds, points, best):
-    """Crammer-Singer and OvO, of which one may have fewer of the paper's 19 values of C."""
-    table = known_tables()["smartsvm-table2-total-training-seconds"]
-    times = {"crammer_singer": 0, "ovo": 1}
-    lines = [
-        Line(entry, seconds[times[entry.quantity]], None, 5, "computed", points[times[entry.quantity]])
-        for entry in table.entries()
-        if entry.keys == ("flare", "") and entry.quantity in times
-    ]
-    headings, _, paper, ours = [
-        [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in to_markdown(shown_table(table, lines, ())).splitlines()
-        if line.startswith("|")
-    ]
-    cells = [ours[headings.index(name)] for name in ("C & S", "OvO")]
-    assert [cell for cell in cells if "**" in cell] == ([] if best is None else [cells[best]])
-    assert paper[headings.index("OvO")].endswith("**")
+def test_the_best_number_of_a_row_is_bold_unless_grids_differ(study):
+    for name, is_bold in (
+        ("smartsvm-table3-adjusted-rand-index", True),
+        ("smartsvm-table2-total-training-seconds", False),
+    ):
+        text = (study[1] / f"tables/{name}.md").read_text(encoding="utf-8")
+        rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+        assert all("**" in "".join(row) for row in rows if row[2].strip() == "paper")
+        assert any("**" in "".join(row) for row in rows if row[2].strip() == "confml") == is_bold
 
 
 def test_ranks_over_the_data_sets(study):

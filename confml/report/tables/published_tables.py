@@ -1,6 +1,7 @@
 """Numbers of papers and of confml in one table: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,19 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from confml._json import from_json
 from confml.errors import ConfigError, ConfmlError
+from confml.plugins.parameters import parameters_text
 from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
-from confml.report.numbers.split_sizes import split_sizes
-from confml.report.numbers.summaries import (
-    CONFIGURATIONS,
-    SummaryRow,
-    dataset_rows,
-    read_datasets,
-    read_summary,
-    table_rows,
-    timing_rows,
-)
+from confml.report.files import read_csv
+from confml.report.numbers.summaries import DATA_METRICS, SummaryRow, mean_and_sd, training_times
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable
@@ -28,6 +23,7 @@ from confml.report.tables import matched, threshold_curves, timings
 from confml.report.tables.table import Files
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
+CONFIGURATIONS = "configurations"
 SPLIT_SIZES = ("training_rows", "test_rows")
 
 
@@ -76,16 +72,51 @@ def published_table(name: str) -> PublishedTable:
 def report_numbers(folder: Path) -> list[SummaryRow]:
     """Return every number of a report's files that a published table may print.
 
-    These are the means over the splits, training times, matched views, threshold curves and data sets.
+    These are the means over the splits, training times with the number of points of the grid, matched views,
+    threshold curves, and the sizes of the data sets as numbers of the method ``data``.
     """
-    summary = read_summary(folder / "summary.json")
-    return [
-        *summary,
-        *timing_rows(folder / timings.TABLE.file, summary),
-        *table_rows(folder / matched.TABLE.file, summary),
-        *table_rows(folder / threshold_curves.TABLE.file, summary),
-        *dataset_rows(read_datasets(folder / "summary.json")),
+    document = from_json((folder / "summary.json").read_bytes())
+    summary = []
+    for row in document["summary"]:
+        row |= {key: math.nan for key in ("mean", "sd") if row[key] is None}
+        summary.append(SummaryRow(variant=parameters_text(row["params"]), **row))
+    values: dict[tuple, list[float]] = {}
+    for line in read_csv(folder / timings.TABLE.file):
+        names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
+        fit, tuning, configurations, prepare = (float(line[name] or 0) for name in names)
+        times = training_times(fit, tuning, int(configurations), prepare)
+        for metric, value in {**times, CONFIGURATIONS: configurations}.items():
+            values.setdefault((*_variant(line), "", metric, None), []).append(value)
+    for line in read_csv(folder / matched.TABLE.file):
+        values.setdefault(_metric(line), []).append(float(line["value"] or "nan"))
+    moments = {name: mean_and_sd(sample) for name, sample in values.items()}
+    for line in read_csv(folder / threshold_curves.TABLE.file):
+        moments[_metric(line)] = float(line["mean"] or "nan"), float(line["sd"] or "nan"), int(line["n"])
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    summary += [
+        SummaryRow._make((*name[:2], params[name[:3]], *name[2:], *stats))
+        for name, stats in moments.items()
+        if name[:3] in params
     ]
+    return summary + [
+        _of_data(info["name"], metric, float(info[metric]))
+        for info in document["datasets"]
+        for metric in DATA_METRICS
+        if info[metric] is not None
+    ]
+
+
+def _variant(line: Mapping[str, str]) -> tuple[str, str, str]:
+    return line["dataset"], line["method"], line["params"]
+
+
+def _metric(line: Mapping[str, str]) -> tuple:
+    level = float(line["level"]) if line["level"] else None
+    return *_variant(line), line["view"], line["metric"], level
+
+
+def _of_data(dataset: str, metric: str, value: float) -> SummaryRow:
+    return SummaryRow(dataset, "data", {}, "", "", metric, None, value, math.nan, 1)
 
 
 def write_combined_tables(report: Report, names: Sequence[str], runs: Sequence[Path]) -> None:
@@ -115,14 +146,12 @@ def split_rows(run: Path) -> list[SummaryRow]:
     """Return the mean numbers of training and test rows of each data set, over the cells of a run."""
     from confml.report.run.stored import open_run
 
-    results = open_run(run)
-    rows = {key: sizes for of_variant in results.collected(split_sizes) for key, sizes in of_variant.items()}
     sizes: dict[str, list[tuple[int, int]]] = {}
-    for cell in results.cells:
-        if cell.key in rows:
-            sizes.setdefault(cell.dataset, []).append(rows[cell.key][1:])
+    for result in open_run(run).finished():
+        rows = result.split_train_rows, len(result.truth)
+        sizes.setdefault(result.cell.dataset, []).append(rows)
     return [
-        SummaryRow(dataset, "data", {}, "", "", metric, None, sum(values) / len(values), math.nan, 1)
+        _of_data(dataset, metric, sum(values) / len(values))
         for dataset, pairs in sizes.items()
         for metric, values in zip(SPLIT_SIZES, zip(*pairs, strict=True), strict=True)
     ]
@@ -182,8 +211,7 @@ def notes_of(table: PublishedTable, lines: Sequence[Line]) -> list[str]:
     if table.grid:
         points = ", ".join(f"{table.columns[column]} {number}" for column, number in table.grid.items())
         marks = [
-            "Bold: best number of its row. It is not bold if another number stands for a larger share of the "
-            "paper's grid.",
+            "Bold: best number of a row of the paper.",
             f"In parentheses: number of grid points. The paper's grids have {points}.",
         ]
     return [*marks, *table.notes, *_missing_notes(lines)]
@@ -226,20 +254,13 @@ def default_params(method: str) -> dict[str, Any]:
 
 
 def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> tuple[Sequence[str], list[tuple]]:
-    header = (
-        *table.keys,
-        *("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status"),
-        *(("points",) if table.grid else ()),
-    )
-    rows = [
-        (
-            *line.entry.keys,
-            *(line.entry.quantity, line.entry.printed, line.confml, line.difference),
-            *(line.as_printed, line.sd, line.splits, line.status),
-            *((line.points,) if table.grid else ()),
-        )
-        for line in lines
-    ]
+    quantities = ("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status")
+    header = [*table.keys, *quantities, *["points"] * bool(table.grid)]
+    rows = []
+    for line in lines:
+        numbers = line.entry.printed, line.confml, line.difference, line.as_printed, line.sd, line.splits
+        row = (*line.entry.keys, line.entry.quantity, *numbers, line.status, line.points)
+        rows.append(row[: len(header)])
     return header, rows
 
 
@@ -275,58 +296,29 @@ def shown_table(table: PublishedTable, lines: Sequence[Line], notes: Sequence[st
 def _wide_table(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> ShownTable:
     """Return rows of the paper's numbers and rows of ours below them, without empty rows.
 
-    Ours have as many digits as the paper's in their column.
+    Ours have as many digits as the paper's in their column. Those with a number of grid points are not marked
+    as the best, because the grids differ.
     """
-    decimals = dict.fromkeys(table.columns, 0)
-    groups: dict[tuple[str, ...], dict[str, Line]] = {}
+    decimals: Counter[str] = Counter()
     for line in lines:
         decimals[line.entry.quantity] = max(decimals[line.entry.quantity], line.decimals)
-        groups.setdefault(line.entry.keys, {})[line.entry.quantity] = line
-    rows, best = [], []
-    for keys, group in groups.items():
-        ours = {
-            column: f"{line.confml:.{decimals[column]}f}"
-            for column, line in group.items()
-            if line.confml is not None
-        }
-        shares = {column: (group[column].points or 0) / table.grid.get(column, 1) for column in ours}
-        printed = {column: line.entry.printed for column, line in group.items() if line.entry.printed}
-        points = {
-            column: f" ({line.points})"
-            for column, line in group.items()
-            if table.grid and line.points is not None
-        }
-        for name, numbers, counts in (
-            ("paper", printed, {}),
-            (" ".join(filter(None, keys[1:])) or "confml", ours, points),
-        ):
-            if numbers:
-                marked = _best(numbers, table.best, shares if counts else {})
-                rows.append(
-                    (keys[0], name, *(numbers.get(key, "") + counts.get(key, "") for key in table.columns))
-                )
-                best.append((False, False, *(column in marked for column in table.columns)))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for line in lines:
+        (dataset, *variant), quantity = line.entry.keys, line.entry.quantity
+        if line.entry.printed:
+            rows.setdefault((dataset, "paper"), {})[quantity] = line.entry.printed
+        if line.confml is not None:
+            points = "" if line.points is None else f" ({line.points})"
+            text = f"{line.confml:.{decimals[quantity]}f}{points}"
+            rows.setdefault((dataset, " ".join(filter(None, variant)) or "confml"), {})[quantity] = text
     headings = [next(iter(table.keys.values())), "numbers of", *table.columns.values()]
-    frame = pd.DataFrame(rows, columns=headings)
-    return ShownTable(table.title, frame, notes, 2, pd.DataFrame(best, columns=headings))
-
-
-def _best(numbers: Mapping[str, str], metric: str | None, shares: Mapping[str, float]) -> list[str]:
-    """Return the columns with the best number; none without a metric.
-
-    shares: of the paper's grid. A number with a smaller share than another one is not the best, as its grid
-    may be the reason.
-    """
-    if metric is None:
-        return []
-    sign = ranking_metric(metric).sign
-    best = max(sign * float(number) for number in numbers.values())
-    largest = max(shares.values(), default=0.0)
-    return [
-        column
-        for column, number in numbers.items()
-        if sign * float(number) == best and shares.get(column, largest) >= largest
-    ]
+    texts = [(*names, *(row.get(column, "") for column in table.columns)) for names, row in rows.items()]
+    frame = pd.DataFrame(texts, columns=headings)
+    best = pd.DataFrame(False, frame.index, frame.columns)
+    if table.best is not None:
+        numbers = frame.iloc[:, 2:].apply(pd.to_numeric, errors="coerce") * ranking_metric(table.best).sign
+        best.iloc[:, 2:] = numbers.eq(numbers.max(axis=1), axis=0)
+    return ShownTable(table.title, frame, notes, 2, best)
 
 
 def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from confml.report.files import safe_name
 from confml.report.forms.matrix import MEAN_RANK, run_matrix
 from confml.report.report import Report
 from confml.report.run.results import RunResults
-from confml.report.shown_table import ShownTable, to_latex, to_markdown
+from confml.report.shown_table import ShownTable, to_markdown
 from confml.report.tables.published_tables import default_params, published_table
 from confml.report.tables.table import Files
 
@@ -40,12 +40,10 @@ def write(report: Report) -> None:
         if ranked is not None:
             name = safe_name(f"ranks-{ranked.metric}")
             printed = published_ranks(report.run, ranked)
-            table = run_matrix(report.run, ranked)
-            report.shown[name] = table
             report.write_csv(f"{name}.csv", ("dataset", *ranked.labels), _rank_rows(ranked, printed))
-            report.write(f"tables/{name}.md", f"{to_markdown(table)}\n{tests_text(ranked, printed)}")
             label = f"{safe_name(report.run.config.name)}-{name}"
-            report.write(f"tables/{name}.tex", to_latex(table, label))
+            tests = f"\n{tests_text(ranked, printed)}"
+            report.write_shown(name, run_matrix(report.run, ranked), label, tests)
 
 
 def _rank_rows(ranked: Ranking, printed: "PublishedRanks | None") -> list[tuple]:
