@@ -6,13 +6,10 @@ the thresholds of a grid, chosen without the calibration part, are tested from s
 binomial test of "the risk is above r", up to the first test that fails.
 """
 
-import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
-
-from confml.measures.distributions import binomial_cdf
 
 
 @dataclass(frozen=True)
@@ -57,16 +54,11 @@ def threshold_grid(
     confidence = np.asarray(confidence, dtype=np.float64)
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():
         raise ValueError("confidence must be a nonempty list of numbers without NaN")
-    grid = threshold_grids(confidence[None], calibration_rows, risk, delta, size)[0]
-    return grid[np.append(True, grid[1:] != grid[:-1])]
-
-
-@functools.lru_cache(maxsize=1024)  # of the few sizes of the splits of a run
-def _places(rows: int, calibration_rows: int, risk: float, delta: float, size: int) -> np.ndarray:
-    """Return the places of the thresholds among the sorted confidences; different ones only."""
+    rows = len(confidence)
     least = min(1.0, 2.0 * minimum_accepted(risk, delta) / max(calibration_rows, 1))
     coverages = np.linspace(least, 1.0, size)
-    return np.unique(np.clip(np.ceil((1.0 - coverages) * rows).astype(int), 0, rows - 1))
+    ranks = np.clip(np.ceil((1.0 - coverages) * rows).astype(int), 0, rows - 1)
+    return np.unique(np.sort(confidence)[ranks])[::-1]
 
 
 def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> OperatingPoint:
@@ -83,73 +75,38 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
         raise ValueError("confidence and correct must both have shape (n,), without NaN")
     if not len(grid) or not np.all(np.diff(grid) < 0):
         raise ValueError("the grid of thresholds must be strictly decreasing")
-    return _points(confidence[None], correct[None], grid[None], risk, delta)[0]
-
-
-def certify_all(
-    confidence: np.ndarray, correct: np.ndarray, others: np.ndarray, risk: float, delta: float = 0.05
-) -> list[OperatingPoint]:
-    """Return `certify` of s calibration parts with the grids of `threshold_grid`, computed together.
-
-    confidence, correct: (s, n) of the calibration parts. others: (s, m) confidences of the grids.
-    """
-    thresholds = threshold_grids(others, confidence.shape[1], risk, delta)
-    return _points(confidence, correct, thresholds, risk, delta)
-
-
-def _points(
-    confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray, risk: float, delta: float
-) -> list[OperatingPoint]:
-    accepted, errors = counts_at(confidence, correct, thresholds)
-    p: np.ndarray = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
-    failing = p > delta
-    # Equal thresholds of a grid have equal counts, so any of them is the point.
-    passed = np.where(failing.any(axis=1), failing.argmax(axis=1), p.shape[1])
-    at = (np.arange(len(p)), np.maximum(passed - 1, 0))
-    least = minimum_accepted(risk, delta)
-    columns: list[np.ndarray] = [thresholds[at], passed > 0, accepted[at], errors[at], p[at]]
-    points = []
-    for threshold, exists, k, e, p_value in zip(*(column.tolist() for column in columns), strict=True):
-        points.append(OperatingPoint(threshold if exists else None, risk, delta, k, e, p_value, least))
-    return points
-
-
-def threshold_grids(
-    confidence: np.ndarray, calibration_rows: int, risk: float, delta: float, size: int = 50
-) -> np.ndarray:
-    """Return `threshold_grid` of each row of (s, m) confidences as (s, t), with equal thresholds kept."""
-    ranks = _places(confidence.shape[1], calibration_rows, risk, delta, size)
-    return np.sort(confidence, axis=1)[:, ranks[::-1]]
+    accepted, errors = counts_at(confidence, correct, grid)
+    p_values = binomial_p_value(errors, accepted, risk)
+    failing = p_values > delta
+    passed = int(failing.argmax()) if failing.any() else len(grid)
+    at = max(passed - 1, 0)
+    counts = int(accepted[at]), int(errors[at]), float(p_values[at])
+    threshold = float(grid[at]) if passed else None
+    return OperatingPoint(threshold, risk, delta, *counts, minimum_accepted(risk, delta))
 
 
 def counts_at(
     confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (s, t) numbers of rows with confidence >= each threshold, and of errors among them.
-
-    confidence, correct: (s, n). thresholds: (s, t), from strict to loose. Raises ValueError if they increase.
-    """
-    if (thresholds[:, 1:] > thresholds[:, :-1]).any():
-        raise ValueError("thresholds must be decreasing")
-    s, t = thresholds.shape
-    first = np.zeros(confidence.shape, dtype=np.int64)  # the first threshold that accepts each row
-    for column in thresholds.T:
-        first += column[:, None] > confidence
-    bins = np.arange(s)[:, None] * (t + 1) + first
+    """Return the (t,) numbers of rows with confidence >= each threshold, and of errors among them."""
     accepted, errors = (
-        np.bincount(some, minlength=s * (t + 1)).reshape(s, t + 1).cumsum(axis=1)[:, :t]
-        for some in (bins.ravel(), bins[~correct])
+        len(values) - np.searchsorted(np.sort(values), thresholds)
+        for values in (confidence, confidence[~correct])
     )
     return accepted, errors
 
 
-def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:
-    """Return P(at most ``errors`` errors in ``accepted`` examples)."""
-    chances = np.ones(len(errors))
-    inside = errors < accepted
-    if inside.any():
-        chances[inside] = binomial_cdf(errors[inside], accepted[inside], risk)
-    return chances
+def binomial_p_value(errors, accepted, risk: float) -> np.ndarray:
+    """Return P(at most ``errors`` errors among ``accepted`` rows) at an error rate of ``risk``.
+
+    errors, accepted: whole numbers of one shape. It is the p-value of "the error rate of accepted rows is
+    above ``risk``", if the calibration rows are independent draws from the distribution of the new rows; 1
+    without accepted rows.
+    """
+    from scipy.special import bdtr
+
+    errors, accepted = np.asarray(errors, dtype=np.int64), np.asarray(accepted, dtype=np.int64)
+    return np.where(errors >= accepted, 1.0, bdtr(errors, accepted, risk))
 
 
 def _check(risk: float, delta: float) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures.certified import counts_at
+from confml.measures.certified import binomial_p_value, counts_at
 
 
 class Path(NamedTuple):
@@ -38,37 +38,8 @@ class Path(NamedTuple):
         if confidence.ndim != 1 or confidence.shape != correct.shape or np.isnan(confidence).any():
             raise ValueError("confidence and correct must both have shape (n,), without NaN")
         thresholds = np.asarray(thresholds, dtype=np.float64)
-        return cls.of_parts(confidence[None], correct[None], thresholds[None], risk)[0]
-
-    @classmethod
-    def of_parts(
-        cls, confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray, risk: float
-    ) -> "list[Path]":
-        """Return `of_errors` of s calibration parts (s, n) with thresholds (s, t), computed together.
-
-        Of several equal thresholds of a part, its path has the first one.
-        """
         accepted, errors = counts_at(confidence, correct, thresholds)
-        columns = thresholds, binomial_p_value(errors, accepted, risk), accepted, errors
-        different = np.ones(thresholds.shape, dtype=bool)
-        different[:, 1:] = thresholds[:, 1:] != thresholds[:, :-1]
-        return [
-            cls(*(column[part] for column in of_part))
-            for part, *of_part in zip(different, *columns, strict=True)
-        ]
-
-
-def binomial_p_value(errors, accepted, risk: float) -> np.ndarray:
-    """Return P(at most ``errors`` errors among ``accepted`` rows) at an error rate of ``risk``.
-
-    errors, accepted: whole numbers of one shape. It is the p-value of "the error rate of accepted rows is
-    above ``risk``", if the calibration rows are independent draws from the distribution of the new rows; 1
-    without accepted rows.
-    """
-    from scipy.special import bdtr
-
-    errors, accepted = np.asarray(errors, dtype=np.int64), np.asarray(accepted, dtype=np.int64)
-    return np.where(errors >= accepted, 1.0, bdtr(errors, accepted, risk))
+        return cls(thresholds, binomial_p_value(errors, accepted, risk), accepted, errors)
 
 
 def certify_paths(paths: Sequence[Path], delta: float = 0.05) -> list[int]:

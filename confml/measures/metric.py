@@ -48,10 +48,6 @@ class Metric:
     def __post_init__(self):
         if self.direction not in (HIGHER, LOWER, None):
             raise ValueError(f"direction must be 'higher', 'lower' or None, got {self.direction!r}")
-        if self.per not in (LEVEL, THRESHOLD, ""):
-            raise ValueError(f"per must be 'level', 'threshold' or '', got {self.per!r}")
-        if unknown := set(self.tables) - {SHORT, RESULTS, PAGE}:
-            raise ValueError(f"tables must be among 'short', 'results', 'page', got {min(unknown)!r}")
         if self.digits < 0:
             object.__setattr__(self, "digits", 2 if self.unit == SHARE else 3)
 

@@ -1,7 +1,8 @@
 """Prediction regions: coverage, set size, and the shares of singleton, multiple and empty regions."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -58,58 +59,39 @@ def level_note(level: float) -> str | None:
 
 
 def smallest_p_notes(
-    levels: Sequence[float],
-    counted_rows: int | None = None,
-    class_counts: Mapping | None = None,
+    levels: Iterable[float],
+    counts: Mapping[Any, int],
+    kind: str = "",
     of: str = "",
     noun: str = "training row",
-    group_counts: Mapping[str, int] | None = None,
 ) -> list[str]:
     """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
-    P-values are counted among ``counted_rows`` training or calibration examples, label-conditional p-values
-    among those of their class; pass ``class_counts`` (label -> rows) for those, and ``group_counts`` (name ->
-    rows) for those of the groups of ``by``. Empty if every level can exclude labels. of, noun: the method,
-    and one of the rows, for the sentences.
+    counts: number of training or calibration rows that p-values are counted among, by class or group; one
+    number for all rows without ``kind``. kind: noun of the classes or groups. of, noun: the method, and one
+    of the rows, for the sentences.
     """
-    notes, of = [], f" of {of}" if of else ""
+    notes = []
     for level in sorted(map(float, levels)):
         needed = rows_needed(level)
-        needs = "no number of rows is enough" if needed is None else f"at least {needed} are needed"
-        if counted_rows is not None and (needed is None or counted_rows < needed):
-            notes.append(
-                f"level {level!r} is below the smallest possible p-value{of}, 1/{counted_rows + 1}, and "
-                f"cannot exclude any label: p-values are counted among {_count(counted_rows, noun)}, {needs}"
-            )
-        few = {name: n for name, n in (group_counts or {}).items() if needed is None or n < needed}
-        if few:
-            shown = ", ".join(f"{name} ({_count(few[name], noun)})" for name in list(few)[:_SHOWN])
-            shown += ", ..." * (len(few) > _SHOWN)
-            groups = "a group" if len(few) == 1 else f"{len(few)} groups"
-            notes.append(
-                f"level {level!r} is below the smallest possible p-value{of} in {groups} of by, and cannot "
-                f"exclude any label there: {shown}; {needs} in each group"
-            )
-        low = [
-            (label, n) for label, n in sorted((class_counts or {}).items()) if needed is None or n < needed
-        ]
-        if len(low) > _SHOWN:
-            shown = ", ".join(f"{label} ({_count(n, noun)})" for label, n in low[:_SHOWN])
-            notes.append(
-                f"level {level!r} is below the smallest possible p-value{of} for {len(low)} classes, and "
-                f"cannot exclude them: {shown}, ...; {needs} for each"
-            )
+        few = {name: _count(n, noun) for name, n in counts.items() if needed is None or n < needed}
+        if not few:
             continue
-        for label, rows in low:
-            notes.append(
-                f"level {level!r} is below the smallest possible p-value{of} for class {label}, "
-                f"1/{rows + 1}, and cannot exclude it: its p-values are counted among "
-                f"{_count(rows, noun)}, {needs}"
-            )
+        shown = list(few.values())
+        where = f", 1/{next(iter(counts.values())) + 1},"
+        if kind:
+            where = f" in {len(few)} of {len(counts)} {kind}"
+            shown = [f"{name} ({few[name]})" for name in sorted(few)]
+        notes.append(
+            f"level {level!r} is below the smallest possible p-value{f' of {of}' if of else ''}{where} and "
+            f"cannot exclude any label{' there' if kind else ''}: p-values are counted among "
+            f"{', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}, "
+            + ("no number of rows is enough" if needed is None else f"at least {needed} are needed")
+        )
     return notes
 
 
-_SHOWN = 3  # classes that one note names
+_SHOWN = 3  # classes or groups that one note names
 
 
 def _count(rows: int, noun: str) -> str:

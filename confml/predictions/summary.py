@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from confml.data.text_table import TextTable
@@ -160,14 +160,14 @@ class Summary:
                 "all labels have p-value 1"
             )
         if self.kind == "p-value" and not model.facts.shift:
-            groups, by_class = model.facts.group_rows, model.facts.is_label_conditional
-            notes += smallest_p_notes(
-                self.levels,
-                None if by_class or groups else model.facts.counted_rows,
-                model.facts.class_counts if by_class and not groups else None,
-                noun="calibration row" if model.facts.is_conformal else "training row",
-                group_counts=groups,
-            )
+            counts: Mapping[Any, int] = {None: model.facts.counted_rows}
+            kind = ""
+            if model.facts.group_rows:
+                counts, kind = model.facts.group_rows, "groups of by"
+            elif model.facts.is_label_conditional:
+                counts, kind = model.facts.class_counts, "classes"
+            noun = "calibration row" if model.facts.is_conformal else "training row"
+            notes += smallest_p_notes(self.levels, counts, kind, noun=noun)
         return notes
 
     def _filled_note(self) -> str:

@@ -20,14 +20,12 @@ def declared_metrics() -> list[Declared]:
 
     The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
     """
-    from confml.methods.base import Method
     from confml.methods.registry import known_methods
     from confml.methods.wrappers import WRAPPERS
     from confml.steps.registry import known_steps
 
     rows = _of_reports()
-    methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
-    for name, cls in methods.items():
+    for name, cls in {**known_methods(), **WRAPPERS}.items():
         rows += [Declared(key, metric.named(key), "metrics.csv", name) for key, metric in cls.metrics.items()]
     for name, step in known_steps().items():
         for key, metric in step.metrics.items():
@@ -77,18 +75,12 @@ def describe_metric(name: str) -> dict[str, Any] | None:
     if not entries:
         return None
     metric = entries[0].metric
+    facts = ("about", "heading", "label", "unit", "digits", "formula", "source")
+    methods = [entry.owner for entry in entries if entry.owner]
     return {
         "name": name,
-        "about": metric.about,
-        "heading": metric.heading,
-        "label": metric.label,
-        "unit": metric.unit,
-        "digits": metric.digits,
-        "better": metric.direction,
-        "formula": metric.formula,
-        "source": metric.source,
-        "file": entries[0].file,
-        "methods": [entry.owner for entry in entries if entry.owner],
+        **{fact: getattr(metric, fact) for fact in facts},
+        **{"better": metric.direction, "file": entries[0].file, "methods": methods},
     }
 
 

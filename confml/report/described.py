@@ -195,17 +195,18 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
     from confml.methods.sklearn.names import dotted_name
 
     types = {kind: described for kind, described in known_types().items() if only in (None, kind)}
-    matches = [kind for kind, described in types.items() if name in list(described.names())]
-    names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
-    close = did_you_mean(name, names, list_all=False)
-    if not matches and _is_class_name(name, similar=close is not None):
-        matches = _types_of_class(name, list(types))
-    if not matches:
+    names = {kind: list(described.names()) for kind, described in types.items()}
+    entries = [{"type": kind, **types[kind].describe(name)} for kind in types if name in names[kind]]
+    every = dict.fromkeys(chain.from_iterable(names.values()))
+    close = did_you_mean(name, every, list_all=False)
+    if not entries and _is_class_name(name, similar=close is not None):
+        entries = _entries_of_class(name, types)
+    if not entries:
         hint = close or "confml describe lists methods and steps"
-        if "method" in types and not family(name, names) and (dotted := dotted_name(name, similar=False)):
+        if "method" in types and not family(name, every) and (dotted := dotted_name(name, similar=False)):
             hint = f"did you mean '{dotted}'?"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
-    return [{"type": kind, **types[kind].describe(name)} for kind in matches]
+    return entries
 
 
 def _is_class_name(name: str, similar: bool) -> bool:
@@ -215,31 +216,26 @@ def _is_class_name(name: str, similar: bool) -> bool:
     return name.isidentifier() and not name.islower()
 
 
-def _types_of_class(name: str, types: list[str]) -> list[str]:
-    """Return the types that describe a class: method, step or both; for an unknown one, the first of them."""
-    from confml.methods.registry import method_class
-    from confml.steps.registry import step_class
-
-    matches: list[str] = []
-    for kind, find in (("method", method_class), ("step", step_class)):
+def _entries_of_class(name: str, types: Mapping[str, Described]) -> list[Entry]:
+    """Return the entries of a class: as a method, as a step or as both. Raises ConfigError if it is none."""
+    entries: list[Entry] = []
+    errors: list[ConfigError] = []
+    for kind in ("method", "step"):
         if kind in types:
             try:
-                find(name)
-            except ConfigError:
-                continue
-            matches.append(kind)
-    if not matches:
-        matches = [kind for kind in types if kind in ("method", "step")][:1]
-    return matches
+                entries.append({"type": kind, **types[kind].describe(name)})
+            except ConfigError as error:
+                errors.append(error)
+    if errors and not entries:
+        raise errors[0]
+    return entries
 
 
 def _views_of_methods() -> dict[str, list[str]]:
-    from confml.methods.base import Method
     from confml.methods.registry import known_methods, views_of
     from confml.methods.wrappers import WRAPPERS
 
-    methods: dict[str, type[Method]] = {**known_methods(), **WRAPPERS}
-    return {name: views_of(cls) for name, cls in methods.items()}
+    return {name: views_of(cls) for name, cls in {**known_methods(), **WRAPPERS}.items()}
 
 
 def _names_of(output: Any) -> list[str]:

@@ -120,7 +120,7 @@ def test_many_small_classes_are_one_warning(loans):
     warned = [
         line for line in invoke(*given, "--mondrian").stderr.splitlines() if "smallest possible" in line
     ]
-    assert len(warned) == 1 and "for 15 classes, and cannot exclude them: 0 (4 training rows)" in warned[0]
+    assert len(warned) == 1 and "in 15 of 15 classes and cannot exclude any label there" in warned[0]
 
 
 def test_warnings_of_a_classifier_are_one_line(loans):

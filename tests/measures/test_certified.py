@@ -7,14 +7,8 @@ import pytest
 from reference import certified_paths as literal
 from scipy.stats import binom
 
-from confml.measures.certified import (
-    certify,
-    certify_all,
-    minimum_accepted,
-    threshold_grid,
-    threshold_grids,
-)
-from confml.measures.certified_paths import Path, binomial_p_value, certify_paths, most_accepting
+from confml.measures.certified import binomial_p_value, certify, minimum_accepted, threshold_grid
+from confml.measures.certified_paths import Path, certify_paths, most_accepting
 
 
 @pytest.mark.parametrize(("risk", "count"), [(0.10, 29), (0.05, 59), (0.01, 299)])
@@ -38,15 +32,6 @@ def test_threshold_grid_is_by_training_scores_alone():
 INFINITE = [(15, 16, False), (80, 80, False), (40, 41, True)]
 
 
-def random_parts(seed, n, m, infinite):
-    rng = np.random.default_rng(seed)
-    confidence = np.round(rng.random((12, n)), 1 + seed % 2)
-    others = np.round(rng.random((12, m)), 1 + seed % 2)
-    if infinite:
-        confidence[:, 0], others[:, 1], others[:, 2] = np.inf, np.inf, -np.inf
-    return confidence, rng.random((12, n)) < 0.95, others
-
-
 def literal_point(confidence, correct, grid, risk):
     """The last threshold of the sequence whose binomial test rejects, or the first that does not."""
     passed = []
@@ -63,21 +48,22 @@ def literal_point(confidence, correct, grid, risk):
 @pytest.mark.parametrize("risk", [0.3, 0.05])
 @pytest.mark.parametrize(("n", "m", "infinite"), INFINITE)
 @pytest.mark.parametrize("seed", range(3))
-def test_points_and_paths_of_many_parts_are_those_of_each_alone(seed, n, m, infinite, risk):
-    confidence, correct, others = random_parts(seed, n, m, infinite)
-    grids = [threshold_grid(other, n, risk, 0.05) for other in others]
-    parts = list(zip(confidence, correct, grids, strict=True))
-    expected = [certify(own, right, grid, risk, 0.05) for own, right, grid in parts]
-    assert certify_all(confidence, correct, others, risk, 0.05) == expected
-    for point, part in zip(expected, parts, strict=True):
-        assert (point.threshold, point.accepted, point.errors, point.p_value) == literal_point(*part, risk)
-    paths = Path.of_parts(confidence, correct, threshold_grids(others, n, risk, 0.05), risk)
-    for path, (own, right, grid) in zip(paths, parts, strict=True):
-        assert path.thresholds.tolist() == grid.tolist()
-        for threshold, p, accepted, errors in zip(*path, strict=True):
-            counts = int((own >= threshold).sum()), int(((own >= threshold) & ~right).sum())
-            assert (accepted, errors) == counts
-            assert p == pytest.approx(binom.cdf(errors, accepted, risk), rel=1e-11)
+def test_points_and_paths_are_the_literal_ones(seed, n, m, infinite, risk):
+    rng = np.random.default_rng(seed)
+    for _ in range(12):
+        confidence, others = (np.round(rng.random(rows), 1 + seed % 2) for rows in (n, m))
+        if infinite:
+            confidence[0], others[1:3] = np.inf, (np.inf, -np.inf)
+        correct = rng.random(n) < 0.95
+        grid = threshold_grid(others, n, risk, 0.05)
+        point = certify(confidence, correct, grid, risk, 0.05)
+        threshold, *counts, p_value = literal_point(confidence, correct, grid, risk)
+        assert (point.threshold, point.accepted, point.errors) == (threshold, *counts)
+        assert point.p_value == pytest.approx(p_value, rel=1e-11)
+        for threshold, p, *counts in zip(*Path.of_errors(confidence, correct, grid, risk), strict=True):
+            accepted = confidence >= threshold
+            assert counts == [accepted.sum(), (accepted & ~correct).sum()]
+            assert p == pytest.approx(binom.cdf(counts[1], counts[0], risk), rel=1e-11)
 
 
 # ---- certified together

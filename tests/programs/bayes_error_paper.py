@@ -197,7 +197,7 @@ def figure_3(name: str) -> tuple[Rows, Any]:
     first, second = (figure.add_subplot(1, 2, place) for place in (1, 2))
     draw_estimates(first, study)
     first.set_title(f"(a) {study.name}: estimates", loc="left")
-    draw_pairs(second, both, "test errors between two classes", study.classes.tolist(), whole=True)
+    draw_pairs(second, both, "test errors between two classes", study.classes.tolist())
     total, wrong = int(confusion.sum()), int(confusion.sum() - np.trace(confusion))
     second.set_title(f"(b) knn k=3: {wrong} errors in {total} rows", loc="left")
     places = {label: place for place, label in enumerate(study.classes.tolist())}

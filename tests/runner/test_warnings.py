@@ -244,7 +244,7 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
     )
     found = result_warnings(run)
     assert [one.code for one in found] == ["level-too-small"]
-    assert "for class b, 1/6" in found[0].text and "counted among 5 calibration rows" in found[0].text
+    assert "in 1 of 2 classes" in found[0].text and "counted among b (5 calibration rows)" in found[0].text
 
 
 # ---- a whole run

@@ -12,7 +12,6 @@ from confml.report.figures.style import (
     COLUMN,
     FORMATS,
     PAGE,
-    VERMILION,
     add_legend,
     new_figure,
     save,
@@ -34,37 +33,27 @@ def heat_map(study: Study):
 
 
 def draw_estimates(axes, study: Study) -> None:
-    """Draw the estimates of all pairs; a dot in the corner of a pair marks a wide tie band."""
-    rates, classes = study.errors.pairwise, study.classes.tolist()
-    draw_pairs(axes, 100 * rates.estimate, "estimated Bayes error / smaller prior (%)", classes)
-    with np.errstate(invalid="ignore"):
-        wide = np.argwhere(rates.estimate_tie_high - rates.estimate_tie_low > WIDE_BAND)
-    if len(wide) and len(classes) <= NAMED:
-        axes.plot(wide[:, 1] + 0.32, wide[:, 0] - 0.32, ".", color=VERMILION, markersize=2)
-        axes.set_xlabel(f"class (dots: tie band wider than {WIDE_BAND:.0%})")
+    """Draw the estimates of all pairs of classes."""
+    label = "estimated Bayes error / smaller prior (%)"
+    draw_pairs(axes, 100 * study.errors.pairwise.estimate, label, study.classes.tolist())
 
 
-def draw_pairs(axes, values: np.ndarray, label: str, classes: list, *, whole: bool = False) -> None:
-    """Draw a number for each pair of classes (K, K); whole: whether they are whole numbers."""
+def draw_pairs(axes, values: np.ndarray, label: str, classes: list) -> None:
+    """Draw a number for each pair of classes (K, K)."""
     import matplotlib
 
     colours = matplotlib.colormaps["viridis"].with_extremes(bad="0.85")
     top = float(np.nanmax(values)) or 1.0
     image = axes.imshow(np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=top, interpolation="none")
-    bar = axes.figure.colorbar(image, ax=axes, shrink=0.85, pad=0.02)
-    bar.set_label(label)
-    bar.outline.set_visible(False)
-    axes.spines[:].set_visible(False)
+    axes.figure.colorbar(image, ax=axes, shrink=0.85, pad=0.02, label=label)
     step = 1 if len(classes) <= NAMED else -(-len(classes) // (NAMED // 2))
     ticks, names = range(0, len(classes), step), list(map(short_name, classes[::step]))
-    axes.set_xticks(ticks, names, **_ticks(names, 30))
-    axes.set_yticks(ticks, names, fontsize=_ticks(names, 30)["fontsize"])
+    axes.set_xticks(ticks, names, **tick_style(names))
+    axes.set_yticks(ticks, names, fontsize=tick_style(names)["fontsize"])
     axes.set(xlabel="class", ylabel="class")
     for a, b in np.argwhere(~np.isnan(values)) if len(classes) <= WRITTEN else ():
-        value = values[a, b]
-        text = f"{value:.0f}" if whole or value >= 9.95 else f"{value:.1f}"
-        colour = "black" if value > 0.6 * top else "white"
-        axes.text(b, a, text, ha="center", va="center", fontsize=4.5, color=colour)
+        colour = "black" if values[a, b] > 0.6 * top else "white"
+        axes.text(b, a, f"{values[a, b]:.3g}", ha="center", va="center", fontsize=4.5, color=colour)
 
 
 def one_vs_rest(study: Study):
@@ -93,16 +82,14 @@ def draw_classes(axes, study: Study) -> dict[str, Any]:
         ties = axes.vlines(x, *ends, color="black", linewidth=0.7)
         handles["tie band (other orders of equal distances)"] = ties
     names = [] if many else [short_name(name) for name in study.classes[order].tolist()]
-    axes.set_xticks(x[: len(names)], names, **_ticks(names, 35 if len(x) <= 12 else 100))
+    axes.set_xticks(x[: len(names)], names, **tick_style(names))
     axes.set(xlabel="class, largest estimate first", ylabel="one-vs-rest (%)", ylim=(0, None))
     return handles
 
 
-def _ticks(names: list[str], room: int) -> dict[str, float]:
-    """Return size and rotation of the names of ticks. room: characters that fit on the axis."""
-    longest = max(map(len, names), default=0)
-    is_upright = longest > 2 and longest * len(names) > room
-    return {"rotation": 90 * is_upright, "fontsize": 7 if len(names) <= 15 else 5}
+def tick_style(names: list[str]) -> dict[str, float]:
+    """Return rotation and size of the names of ticks."""
+    return {"rotation": 90 * any(len(name) > 2 for name in names), "fontsize": 7 if len(names) <= 15 else 5}
 
 
 def short_name(name) -> str:

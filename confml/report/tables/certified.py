@@ -13,7 +13,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
-from confml.measures.certified import OperatingPoint, certify_all
+from confml.measures.certified import OperatingPoint, certify, threshold_grid
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
@@ -54,33 +54,25 @@ class CertifiedSplit(NamedTuple):
 
 def certified_splits(splits: Sequence[Split]) -> dict[float, list[CertifiedSplit]]:
     """Return the operating points of the splits of a view, all of which `has_halves`, for each of `RISKS`."""
-    alike: dict[int, list[int]] = {}  # splits with the same number of rows are computed together
-    for index, (_, case) in enumerate(splits):
-        alike.setdefault(len(case.truth), []).append(index)
-    points: dict[tuple[float, int], CertifiedSplit] = {}
-    for rows, indices in alike.items():
-        cells = [splits[index].result.cell for index in indices]
-        parts = [halves(cell.dataset, cell.split, rows) for cell in cells]
-        certainty, others = _halved([splits[index].case.certainty for index in indices], parts)
-        correct, others_correct = _halved([splits[index].case.correct for index in indices], parts)
+    points: dict[float, list[CertifiedSplit]] = {risk: [] for risk in RISKS}
+    for result, case in splits:
+        half, rest = halves(result.cell.dataset, result.cell.split, len(case.truth))
+        certainty, correct = case.certainty, case.correct
         for risk in RISKS:
-            operating_points = certify_all(certainty, correct, others, risk, DELTA)
-            # None becomes NaN
-            thresholds = np.array([point.threshold for point in operating_points], dtype=np.float64)
-            accepted = others >= thresholds[:, None]
-            counts = accepted.sum(axis=1).tolist(), (accepted & ~others_correct).sum(axis=1).tolist()
-            for index, point, n, errors in zip(indices, operating_points, *counts, strict=True):
-                shares = n / others.shape[1], errors / n if n else float("nan")
-                points[risk, index] = CertifiedSplit(point, certainty.shape[1], *shares)
-    return {risk: [points[risk, index] for index in range(len(splits))] for risk in RISKS}
+            grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
+            point = certify(certainty[half], correct[half], grid, risk, DELTA)
+            shares = accepted_shares(certainty[rest], correct[rest], point.threshold)
+            points[risk].append(CertifiedSplit(point, len(half), *shares))
+    return points
 
 
-def _halved(values: list[np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
-    """Return values (n,) of s splits as (s, n/2) of the calibration halves and of the other halves."""
-    return [
-        np.take_along_axis(np.stack(values), np.stack(positions), axis=1)
-        for positions in zip(*parts, strict=True)
-    ]
+def accepted_shares(
+    certainty: np.ndarray, correct: np.ndarray, threshold: float | None
+) -> tuple[float, float]:
+    """Return the accepted share of rows, and the error rate of the accepted: 0 and NaN without any."""
+    accepted = correct[certainty >= threshold] if threshold is not None else correct[:0]
+    n, errors = len(accepted), int(np.count_nonzero(~accepted))
+    return n / len(correct), errors / n if n else float("nan")
 
 
 def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:

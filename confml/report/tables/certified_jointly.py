@@ -9,13 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures.certified import minimum_accepted, threshold_grids
+from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import Path, certify_paths, most_accepting
 from confml.methods import BASELINE
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import Variant
-from confml.report.tables.certified import DELTA, group_columns, halves, has_halves, has_thresholds
+from confml.report.tables.certified import (
+    DELTA,
+    accepted_shares,
+    group_columns,
+    halves,
+    has_halves,
+    has_thresholds,
+)
 from confml.report.tables.table import Row, Table
 
 ALL = "all"
@@ -86,18 +93,17 @@ def limits_of(rows: int, candidates: int) -> tuple[float, ...]:
 def chosen_threshold(candidates: Sequence[Candidate], risk: float, delta: float = DELTA) -> Chosen:
     """Certify the thresholds of the candidates of a split together, and choose one."""
     half, rest = halves(candidates[0].dataset, candidates[0].split, len(candidates[0].correct))
-    certainty = np.stack([candidate.certainty for candidate in candidates])
-    correct = np.stack([candidate.correct for candidate in candidates])
-    grids = threshold_grids(certainty[:, rest], len(half), risk, delta / len(candidates))
-    paths = Path.of_parts(certainty[:, half], correct[:, half], grids, risk)
+    paths = []
+    for candidate in candidates:
+        grid = threshold_grid(candidate.certainty[rest], len(half), risk, delta / len(candidates))
+        paths.append(Path.of_errors(candidate.certainty[half], candidate.correct[half], grid, risk))
     best = most_accepting(paths, certify_paths(paths, delta))
     if best is None:
         return NONE
     number, index = best
-    threshold = paths[number].thresholds[index].item()
-    accepted = certainty[number, rest] >= threshold
-    wrong, n = int(np.count_nonzero(accepted & ~correct[number, rest])), int(accepted.sum())
-    return Chosen(threshold, candidates[number].view, n / len(rest), wrong / n if n else float("nan"))
+    threshold, chosen = paths[number].thresholds[index].item(), candidates[number]
+    shares = accepted_shares(chosen.certainty[rest], chosen.correct[rest], threshold)
+    return Chosen(threshold, chosen.view, *shares)
 
 
 def rows(report: Report) -> Iterator[Row]:

@@ -3,8 +3,7 @@
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from confml._outputs import RUN
@@ -30,15 +29,9 @@ CONSTANT_ROWS = 10
 
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     """Return the warnings that follow from the finished cells."""
-    counted = fewest(number for numbers in results.collected(counted_rows) for number in numbers)
-    small = (
-        warned
-        for name in dict.fromkeys(number.dataset for number in counted)
-        for warned in _small_levels(results, name, [number for number in counted if number.dataset == name])
-    )
     constant = (warned for warnings in results.collected(constant_predictions) for warned in warnings)
     ends = (warned for warnings in results.collected(grid_ends) for warned in warnings)
-    return (*small, *constant, *ends, *class_warnings(results))
+    return (*small_levels(results), *constant, *ends, *class_warnings(results))
 
 
 def class_warnings(results: RunResults) -> Iterator[Warned]:
@@ -66,63 +59,52 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
 
 
 class Counted(NamedTuple):
-    """Number of examples that the p-values of a method are counted among.
+    """Smallest numbers of examples over the splits that the p-values of a method are counted among.
 
-    name: of a class, or of a group of ``by``; None for all rows. noun: one of the examples.
+    kind: "classes", "groups of by", or "" for all rows. noun: one of the examples. counts: by class or group.
     """
 
     dataset: str
-    is_group: bool
-    name: Any
-    rows: int
+    kind: str
     method: str
     noun: str
+    counts: dict[Any, int]
 
 
-def fewest(numbers: Iterable[Counted]) -> list[Counted]:
-    """Return the smallest number for each data set and class or group."""
-    smallest: dict[tuple, Counted] = {}
-    for number in numbers:
-        smallest[number[:3]] = min(smallest.get(number[:3], number), number, key=attrgetter("rows"))
-    return list(smallest.values())
-
-
-def counted_rows(variant: Variant) -> list[Counted]:
-    """Return the smallest numbers of the splits of a variant; none without p-values."""
-    numbers = []
+def counted_rows(variant: Variant) -> Counted | None:
+    """Return the numbers of a variant; None without p-values."""
+    counted = None
+    counts: dict[Any, int]
     for result in variant.splits:
         if any(view.kind == "p-value" for view in result.views.values()):
             # P-values of a conformal method are counted among its calibration examples only.
             calibration, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
             of_training = calibration is None and "calibration_rows" not in metrics
-            source = variant.label, "training row" if of_training else "calibration row"
-            names: dict = {None: int(metrics.get("calibration_rows", result.train_rows))}
-            divisions = result.views.fit_details.other.get(DIVISIONS) or ()
-            if not divisions and has_label_conditional_p_values(result.cell.params):
-                names = dict(result.train_class_counts.items() if calibration is None else calibration)
-            for division in divisions:
-                pairs = zip(division["groups"], division["rows"], strict=True)
-                numbers += [Counted(variant.dataset, True, *pair, *source) for pair in pairs]
-            if not divisions:
-                numbers += [Counted(variant.dataset, False, *pair, *source) for pair in names.items()]
-    return fewest(numbers)
+            kind, counts = "", {None: int(metrics.get("calibration_rows", result.train_rows))}
+            if divisions := result.views.fit_details.other.get(DIVISIONS):
+                kind, counts = "groups of by", {}
+                for division in divisions:
+                    counts |= zip(division["groups"], division["rows"], strict=True)
+            elif has_label_conditional_p_values(result.cell.params):
+                kind = "classes"
+                counts = dict(result.train_class_counts.items() if calibration is None else calibration)
+            if counted is None:
+                noun = "training row" if of_training else "calibration row"
+                counted = Counted(variant.dataset, kind, variant.label, noun, {})
+            for name, rows in counts.items():
+                counted.counts[name] = min(rows, counted.counts.get(name, rows))
+    return counted
 
 
-def _small_levels(results: RunResults, dataset: str, numbers: Sequence[Counted]) -> Iterator[Warned]:
-    """Yield the warnings for all rows, then for each class, then for the groups of each method."""
-    cases: list[tuple[Counted, dict[str, Any]]] = [
-        (number, {"counted_rows": number.rows}) for number in numbers if number.name is None
-    ]
-    classes = [number for number in numbers if number.name is not None and not number.is_group]
-    cases += [
-        (number, {"class_counts": {number.name: number.rows}})
-        for number in sorted(classes, key=attrgetter("name"))
-    ]
-    for method in dict.fromkeys(number.method for number in numbers if number.is_group):
-        groups = [number for number in numbers if number.is_group and number.method == method]
-        cases.append((groups[0], {"group_counts": {number.name: number.rows for number in groups}}))
-    for number, counts in cases:
-        for note in smallest_p_notes(results.config.levels, **counts, of=number.method, noun=number.noun):
+def small_levels(results: RunResults) -> Iterator[Warned]:
+    """Yield the warnings on levels that exclude no label, with the smallest numbers of each data set."""
+    smallest: dict[tuple[str, str], Counted] = {}
+    for counted in filter(None, results.collected(counted_rows)):
+        before = smallest.setdefault((counted.dataset, counted.kind), counted)
+        if min(counted.counts.values()) < min(before.counts.values()):
+            smallest[counted.dataset, counted.kind] = counted
+    for dataset, kind, method, noun, counts in smallest.values():
+        for note in smallest_p_notes(results.config.levels, counts, kind, method, noun):
             yield Warned("level-too-small", note, "use larger levels or more rows", dataset)
 
 
