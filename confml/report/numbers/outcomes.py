@@ -191,6 +191,7 @@ ERROR = 0.023  # error at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
 
 
+@dataclass(eq=False)
 class ThresholdCurve:
     """Confidence (n,) and correctness (n,) of one view on each split; thresholds up to ``top``.
 
@@ -198,8 +199,9 @@ class ThresholdCurve:
     Obermayer, NIPS 12, equation 7) and |f| of a support vector machine, rejects the examples below it.
     """
 
-    def __init__(self, confidence: list[np.ndarray], correct: list[np.ndarray], top: float):
-        self.confidence, self.correct, self.top = confidence, correct, top
+    confidence: list[np.ndarray]
+    correct: list[np.ndarray]
+    top: float
 
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""

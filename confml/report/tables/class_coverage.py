@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from confml.measures import Case
 from confml.measures.coverage_band import coverage_band
@@ -40,20 +41,18 @@ def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[in
     rows: number of different test examples of all splits; counted: smallest number of examples that their
     p-values are counted among on a split, None for an online pass.
     """
-    rows: dict[tuple[Any, str], list[np.ndarray]] = {}
-    counted: dict[tuple[Any, str], list[int | None]] = {}
+    columns: dict[str, list[np.ndarray]] = {"label": [], "group": [], "row": [], "counted": []}
     for result, case in splits:
-        labels, codes = case.labels
-        names, groups = np.unique(group_names(result, case.prediction), return_inverse=True)
-        pairs, numbers = codes * len(names) + groups, case.counted
-        for pair in np.unique(pairs).tolist():
-            key, mine = (
-                (labels[pair // len(names)].item(), names[pair % len(names)].item()),
-                pairs == pair,
-            )
-            rows.setdefault(key, []).append(np.asarray(result.rows)[mine])
-            counted.setdefault(key, []).append(None if numbers is None else int(numbers[mine].min()))
-    return {key: (len(np.unique(np.concatenate(rows[key]))), fewest(counted[key])) for key in sorted(rows)}
+        columns["label"].append(case.truth)
+        columns["group"].append(group_names(result, case.prediction))
+        columns["row"].append(np.asarray(result.rows))
+        columns["counted"].append(np.full(len(case.truth), np.nan) if case.counted is None else case.counted)
+    frame = pd.DataFrame({name: np.concatenate(parts).tolist() for name, parts in columns.items()})
+    parts = frame.groupby(["label", "group"]).agg(rows=("row", "nunique"), counted=("counted", "min"))
+    return {
+        key: (rows, None if math.isnan(counted) else int(counted))
+        for key, rows, counted in zip(parts.index.tolist(), *parts.to_numpy().T.tolist(), strict=True)
+    }
 
 
 def fewest(sizes: Iterable[int | None]) -> int | None:

@@ -1,7 +1,6 @@
 """``confusion.csv`` and ``class-metrics.csv``: counts of labels; precision, recall and F1 of each class."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -36,16 +35,10 @@ METRICS = {
 """Declarations of the metrics of ``class-metrics.csv``."""
 
 
-def counts_of(splits: Sequence[Split]) -> dict[tuple[Any, Any], int]:
-    """Return the number of test rows of each pair of a true and a predicted label, over all splits."""
-    counts: dict[tuple[Any, Any], int] = {}
-    for _, case in splits:
-        labels = case.confusion.labels.tolist()
-        for true, row in zip(labels, case.confusion.counts.tolist(), strict=True):
-            for predicted, count in zip(labels, row, strict=True):
-                if count:
-                    counts[true, predicted] = counts.get((true, predicted), 0) + count
-    return dict(sorted(counts.items()))
+def confusion_of(splits: Sequence[Split]) -> Confusion:
+    """Return the confusion matrix of the test rows of all splits together."""
+    truth = np.concatenate([case.truth for _, case in splits])
+    return Confusion.of(truth, np.concatenate([case.prediction.labels for _, case in splits]))
 
 
 def confusion_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
@@ -53,8 +46,10 @@ def confusion_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
 
     ``label``: true label; ``prediction``: predicted label; ``count``: number of rows over all splits.
     """
-    for pair, count in counts_of(splits).items():
-        yield *pair, count
+    confusion = confusion_of(splits)
+    labels, counts = confusion.labels.tolist(), confusion.counts
+    for true, predicted in np.argwhere(counts).tolist():
+        yield labels[true], labels[predicted], int(counts[true, predicted])
 
 
 def class_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
@@ -64,16 +59,10 @@ def class_rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     its precision, recall and F1. All are computed from the counts of all splits together. The mean F1 over
     the classes and then over the splits is in ``summary.csv`` (``f1_macro``).
     """
-    counts = counts_of(splits)
-    labels = sorted({label for pair in counts for label in pair})
-    position = {label: i for i, label in enumerate(labels)}
-    matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    for (true, predicted), count in counts.items():
-        matrix[position[true], position[predicted]] = count
-    all_splits = Confusion(np.array(labels), matrix)
-    columns = [all_splits.rows, all_splits.predicted, all_splits.correct]
-    columns += [all_splits.precision, all_splits.recall, all_splits.f1]
-    yield from zip(labels, *(column.tolist() for column in columns), strict=True)
+    confusion = confusion_of(splits)
+    columns = [confusion.labels, confusion.rows, confusion.predicted, confusion.correct]
+    columns += [confusion.precision, confusion.recall, confusion.f1]
+    yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 CONFUSION = Table(

@@ -6,16 +6,15 @@ the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from confml.measures import Metric
-from confml.measures.rejection import Match, curve_of, match, sureness
+from confml.measures.rejection import curve_of, match, sureness
 from confml.report.run.results import Variant
 from confml.report.tables.certified import has_thresholds
 from confml.report.tables.table import Row, Table
-from confml.runner.results import CellResult
 
 VIEWS = {"envelope", "reject", "posterior"}
 _SOURCE = "Krzanowski et al. 2006, table 2"
@@ -57,37 +56,23 @@ def rows(variant: Variant) -> Iterator[Row]:
     matched_threshold is the threshold of reject, or the multiple of the posterior's sd. It is empty if no
     prediction is accepted at it. matched_exactly: 1 if the proportions are equal, 0 if ties prevent it.
     """
-    for result in variant.splits:
-        if set(result.views) >= VIEWS and len(result.truth):
-            key = *variant.key, result.cell.split
-            yield from ((*key, *row) for row in _matched(result, variant.run.config.thresholds))
-
-
-def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
-    """Yield (view, metric, level, value) of one cell."""
     from scipy.special import ndtri
 
-    envelope = result.views["envelope"]
-    reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
-    for level in thresholds:
-        reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
-        matches = {
-            "reject": match(reject, reference, by="incorrect"),
-            "posterior": match(posterior, reference, by="correct", near=float(ndtri(level))),
-        }
-        for view, matched in matches.items():
-            for metric, value in _numbers(matched).items():
-                yield view, metric, level, value
-
-
-def _numbers(matched: Match) -> dict[str, float]:
-    return {
-        "matched_threshold": matched.threshold if np.isfinite(matched.threshold) else math.nan,
-        "matched_sure_correct": matched.sureness.correct,
-        "matched_unsure": matched.sureness.unsure,
-        "matched_sure_incorrect": matched.sureness.incorrect,
-        "matched_exactly": float(matched.exact),
-    }
+    for result in variant.splits:
+        if not VIEWS <= set(result.views) or not len(result.truth):
+            continue
+        envelope = result.views["envelope"]
+        reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
+        for level in variant.run.config.thresholds:
+            reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
+            of_reject = match(reject, reference, by="incorrect")
+            of_posterior = match(posterior, reference, by="correct", near=float(ndtri(level)))
+            for view, matched in (("reject", of_reject), ("posterior", of_posterior)):
+                threshold = matched.threshold if np.isfinite(matched.threshold) else math.nan
+                correct, incorrect, unsure = matched.sureness
+                numbers = (threshold, correct, unsure, incorrect, float(matched.exact))
+                for metric, value in zip(METRICS, numbers, strict=True):
+                    yield *variant.key, result.cell.split, view, metric, level, value
 
 
 TABLE = Table(

@@ -1,9 +1,9 @@
 """Notes on the numbers of a run: missing cells, warnings from its results, chains that did not converge."""
 
 import functools
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from confml._outputs import RUN
@@ -38,7 +38,7 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
     """Yield a warning for each data set with classes that promised regions contain too rarely."""
     comparisons, levels = comparisons_of(results), by_usual_level(results.config.levels)
     lines: dict[str, list[tuple[Line, float]]] = {}
-    for level, line in itertools.product(levels, comparisons.lines):
+    for level, line in product(levels, comparisons.lines):
         # A coverage of all rows that is too low is marked, and is not the fault of a class.
         if comparisons.promise(line, level) is not None and comparisons.low_coverage(line, level) is None:
             lines.setdefault(line.dataset, []).append((line, level))
@@ -112,15 +112,13 @@ def constant_predictions(variant: Variant) -> list[Warned]:
     """Return a warning if the first view of a variant predicts one class for all rows."""
     if variant.splits[0].cell.method == BASELINE:
         return []
-    predicted: set = set()
+    predicted, true = set(), set()
     for result in variant.splits:
-        first = next(iter(result.views.values()), None)
-        if first is not None and len(predicted) < 2:
-            predicted.update(first.labels.tolist())
+        for view in islice(result.views.values(), 1):
+            predicted |= set(view.labels.tolist())
+            true |= set(result.truth.tolist())
     rows = sum(len(result.truth) for result in variant.splits)
-    if len(predicted) != 1 or rows < CONSTANT_ROWS:
-        return []
-    if len({label for result in variant.splits if len(result.views) for label in result.truth.tolist()}) < 2:
+    if len(predicted) != 1 or len(true) < 2 or rows < CONSTANT_ROWS:
         return []
     sentence = f"{variant.label} predicts class {predicted.pop()} for all {rows} test rows"
     remedy = "check its parameters and the scale of the features"
