@@ -41,6 +41,8 @@ def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[in
     rows: number of different test examples of all splits; counted: smallest number of examples that their
     p-values are counted among on a split, None for an online pass.
     """
+    if not splits:
+        return {}
     columns: dict[str, list[np.ndarray]] = {"label": [], "group": [], "row": [], "counted": []}
     for result, case in splits:
         columns["label"].append(case.truth)
