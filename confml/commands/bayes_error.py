@@ -98,7 +98,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     if (out := options["out"]) is not None:
         seconds = time.perf_counter() - begun
         paths = [*write_study(result, out), write_study_provenance(out, options["seed"], seconds)]
-        say_unless(options["quiet"])(f"{len(paths)} files in {out}")
+        say_unless(options["quiet"])(f"wrote {len(paths)} files to {out}")
     if options["as_json"]:
         common.echo_json(study_document(result))
     elif not options["quiet"]:

@@ -21,7 +21,7 @@ from confml.terminal import echo, folded, width_of
 @click.option("--split", metavar="COLUMN", help="Column of repeated runs, seeds or splits.")
 @click.option("--lower-is-better", is_flag=True, help="Outcomes are losses or errors.")
 @click.option("--against", metavar="MODEL", help="Also say which models differ from this one.")
-@click.option("--out", type=Folder(), metavar="DIR", help="Write tables, a figure and a page there.")
+@click.option("--out", type=Folder(), metavar="DIR", help="Output folder of tables, a figure and a page.")
 @click.option(
     "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
     help="Mean differences within +-WIDTH of 0 are equivalent, for the Bayesian test over tasks.",
@@ -33,18 +33,18 @@ from confml.terminal import echo, folded, width_of
 def compare(inputs, against, out, as_latex, as_json, quiet, rope, **columns: Any) -> None:
     """Compare models on outcomes, or methods of runs.
 
-    TABLE is a table file with one row per item and model: was the answer right, or which score or loss has
-    it? The answer says which models differ significantly, and which difference would probably have been
-    detected. Pairs are tested on the items that all models have, with Holm's correction over all pairs.
+    TABLE is a table file with one row per item and model. Its outcome is whether the answer is right, or a
+    score or loss. The output says which models differ significantly, and which difference would probably have
+    been detected. Pairs are tested on the items that all models have, with Holm's correction over all pairs.
     Items of one document, patient or template are not independent: name their column with --group.
 
-    RUN is the folder of a run. The methods of all runs are compared by their errors on the same test rows:
-    each data set is a task, and the test is that of the report, whose variance is at least that of Nadeau and
-    Bengio over splits.
+    RUN is the folder of a run. The methods of all runs are compared by their errors on the same test rows.
+    Each data set is a task. The test is that of the report: its variance is at least the variance of Nadeau
+    and Bengio over splits.
 
-    Several tasks have mean ranks with Friedman's and Wilcoxon's tests, and the Bayesian signed-rank test of
-    the best ranked model with each other one (Benavoli et al. 2017). It has three probabilities: the first is
-    better, both are equivalent (differences within --rope), the second is better.
+    Several tasks add mean ranks with Friedman's and Wilcoxon's tests. They also add the Bayesian signed-rank
+    test of the best ranked model against each other model (Benavoli et al. 2017). It has three probabilities:
+    the first is better, both are equivalent (differences within --rope), the second is better.
 
     \b
     confml compare outcomes.csv --group document

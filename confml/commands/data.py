@@ -88,7 +88,7 @@ def info(name: str, as_json: bool) -> None:
 
 @data.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--all", "everything", is_flag=True, help="The files of every data set.")
+@click.option("--all", "everything", is_flag=True, help="Fetch the files of all data sets.")
 def fetch(names: tuple[str, ...], everything: bool) -> None:
     """Fetch the missing files of data sets.
 

@@ -34,7 +34,7 @@ _FACTS = {
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
+@click.option("--type", "only", type=click.Choice(TYPES), help="Type of NAME, if it has several meanings.")
 @allow_import_option
 @json_option
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
@@ -93,8 +93,8 @@ def _list_methods_and_steps() -> None:
             echo(f"  {name:<{width}}  {entry['summary']}{source}")
     for name, error in broken_methods().items():
         echo(f"  {name}  cannot be used: {error}")
-    echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
-    echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
+    echo("Classifiers of scikit-learn have names such as sklearn.ensemble.RandomForestClassifier, steps such")
+    echo("as sklearn.decomposition.PCA. Other packages need --allow-import, such as --allow-import xgboost.")
     echo("'conformal: split' (or cross, oob) gives any classifier p-values (see conformal).")
     echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
     echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")

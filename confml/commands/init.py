@@ -15,9 +15,9 @@ LARGE = 10_000_000  # bytes of a file whose reading is announced
 @click.argument("file", metavar="FILE")
 @table_options
 @click.option(
-    "--out", type=FILE, metavar="CONFIG", help="The config; - prints it.  [default: <name of FILE>.yaml]"
+    "--out", type=FILE, metavar="CONFIG", help="Output file; - prints it.  [default: <name of FILE>.yaml]"
 )
-@click.option("--force", is_flag=True, help="Replace a config that exists.")
+@click.option("--force", is_flag=True, help="Replace an existing config.")
 @json_option
 def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
     """Write a commented config for a table file that runs as it is.
@@ -70,4 +70,4 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(out, draft.yaml().encode("utf-8"))
-        say(f"{out} is written; confml run {out}")
+        say(f"wrote {out}; next: confml run {out}")

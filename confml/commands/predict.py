@@ -49,7 +49,7 @@ OF_FIT = {
 )  # fmt: skip
 @click.option(
     "--digits", type=click.IntRange(1, 17), metavar="N",
-    help="Significant digits of numbers in the CSV file; 17 writes all.  [default: 4]",
+    help="Significant digits of numbers in the CSV file; 17 gives all digits.  [default: 4]",
 )  # fmt: skip
 @click.option(
     "--explain", type=click.IntRange(1), metavar="N",
@@ -69,7 +69,7 @@ OF_FIT = {
     help="Share of the training rows that only fit steps and select parameters.",
 )  # fmt: skip
 @click.option(
-    "--drift", is_flag=True, help="Test without labels whether NEW has the training rows' distribution."
+    "--drift", is_flag=True, help="Test without labels whether NEW has the distribution of the training rows."
 )
 @click.option("--save", type=common.FILE, metavar="FILE", help="Write the fitted model to FILE.")
 @click.option(
@@ -85,44 +85,46 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     """Predict new rows, with a region for each significance level.
 
     NEW is a table file (CSV, .parquet, .xlsx), or - for CSV on standard input. Columns are matched by name.
-    Labels are not needed; if there are any, they are scored. CONFIG names the data set, steps and methods;
-    the method is fitted to the whole data set (under fixed-split to its training part). With --train and
-    --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts. confml init writes
-    a config, which has all settings of a table. Without --method, the method is the one that the finished run
-    of CONFIG recommends.
+    Labels are not needed; if there are any, the predictions are scored.
 
-    --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
+    CONFIG names the data set, steps and methods. The method is fitted to the whole data set (with fixed-split
+    to its training part). Without --method, it is the method that the finished run of CONFIG recommends.
+    With --train and --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts.
+    confml init writes a config for further settings of a table.
+
+    --save writes the fitted model to a file. MODEL is such a file: it gives the same bytes without a fit.
     Without NEW, the model is fitted and saved. Loading a model executes no code of the file. Some classifiers
-    need --trust for their types, here and when the model is read.
+    need --trust for their types, when the model is written and when it is read.
 
-    The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
-    (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
-    region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
-    runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
-    a row differs most from the nearest one of the predicted class. With --missing mean, filled lists the
-    features of a row that are filled in from the training rows. Numbers have four significant digits, and
-    more where these would contradict a region; --digits changes this, and --json has all digits. The
-    guarantee is printed on stderr in two lines, which confml describe guarantee explains.
+    The output is a CSV file with one row per new row, in their order. Its columns are the line of the file,
+    identifiers, label (if NEW has one), prediction, confidence, credibility, and p[class] or prob[class]. For
+    each level there are region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical).
+    --explain adds the runner-up, and lines and distances of the nearest training rows. It also adds
+    features@predicted, the features that differ most from the nearest row of the predicted class. With
+    --missing mean, filled lists the features of a row that are filled in from the training rows. Numbers have
+    four significant digits, and more if rounded ones would contradict a region; --digits changes this, and
+    --json has all digits. The guarantee is printed on stderr in two lines, which confml describe guarantee
+    explains.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
     --decimal and --sheet describe NEW, and with --train also the training file.
 
     --costs adds prob[class], the expected cost of each decision, decision and expected_cost. The file is YAML
-    as {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}, with true classes outside and predictions
-    inside, or CSV with one line per true class. The decision is abstain where that costs less than every
-    class. It needs probabilities of the method. The costs of the same decision for every row are printed, and
-    with labels the realised cost is tested against the expected one. The default is costs: of CONFIG.
+    such as {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}: the outer keys are true classes, the
+    inner keys predictions. It can also be CSV with one line per true class. The decision is abstain if that
+    costs less than every class. The method needs probabilities. The costs of constant decisions are printed.
+    With labels, the realised cost is tested against the expected cost. The default is costs: of CONFIG.
 
-    --selection-part 0.3 fits steps and selects parameters on 30 % of the training rows, and the method counts
-    p-values among the others. The guarantee then holds for any number of rows. Without it, it is approximate
-    with steps and tune, unless the method is conformal.
+    --selection-part 0.3 fits steps and selects parameters on 30 % of the training rows. The method computes
+    p-values from the other rows, and the guarantee holds for any number of rows. Without this option, the
+    guarantee is approximate with steps and tune, unless the method is conformal.
 
-    --risk adds accepted: with probability 0.95 over the held-out rows, either no threshold is certified and
+    --risk adds accepted. With probability 0.95 over the held-out rows, either no threshold is certified and
     no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold is tested on
     30 % of the training rows, which the method is not fitted to.
 
-    --drift tests each feature, and all of them together by a classifier that tells new rows from training
-    rows.
+    --drift tests each feature. It also tests all features together, by a classifier that separates new rows
+    from training rows.
 
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
@@ -166,7 +168,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             say(f"note: {note}")
         if options["save"] is not None:
             save_model(model, options["save"], options["trust"])
-            inform(f"model of {model.facts.method} in {options['save']}")
+            inform(f"wrote the model of {model.facts.method} to {options['save']}")
         if new is None:
             return
         if options["decimal"] is not None:
@@ -186,7 +188,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             if name in ("classifier", "features") and not finding.differs:
                 say(finding.text)
         if options["out"] is not None:
-            inform(f"{counted(summary.check.rows, 'row')} in {options['out']}")
+            inform(f"wrote {counted(summary.check.rows, 'row')} to {options['out']}")
 
 
 def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], None]) -> Any:

@@ -63,7 +63,7 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, loc: Loc) -> None:
 
     if dataset.label is None:
         message = f"missing key 'label' in {loc[0]}.{loc[1]}"
-        draft.say(loc, message, "it names the column with the class, as 'label: y'")
+        draft.say(loc, message, "it names the column with the class, such as 'label: y'")
     path = draft.check_file((*loc, "csv"), file)
     if dataset.test is not None:
         draft.check_file((*loc, "test"), dataset.test)

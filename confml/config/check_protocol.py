@@ -61,7 +61,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     for loc, step in draft.entries(StepSpec, "steps"):
         with contextlib.suppress(ConfmlError):
             if step_class(step.name).learns:
-                message = f"step '{step.name}' learns on a training part, and protocol online has none"
+                message = f"step '{step.name}' is fitted to a training part, and protocol online has none"
                 by_row = ", ".join(name for name, cls in known_steps().items() if not cls.learns)
                 hint = f"steps that transform each example by itself: {by_row}"
                 draft.say((*loc, "name"), message, hint)

@@ -309,7 +309,7 @@ def handle_missing(
         raise DataError(message, where=str(table.path), hint="list them under ignore:")
     if missing == "mean" and groups not in gaps:
         count = counted(int(absent.sum()), "value")
-        notes.append(f"{table.path.name}: {count} missing, to be filled in with means")
+        notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
         return plain
     if missing == "mean":
         absent &= np.array(names) == groups

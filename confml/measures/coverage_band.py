@@ -45,7 +45,7 @@ def coverage_band(
 ) -> tuple[float, float]:
     """Return the quantiles between which the coverage of valid p-values lies with ``probability``.
 
-    parts: (rows, counted) for each group of test examples whose p-values are counted among the same examples,
+    parts: (rows, counted) for each group of test examples whose p-values are computed from the same examples,
     as `covered_probabilities` takes them: one part, or one for each class where p-values are
     label-conditional. Exact for split conformal prediction without ties on one split. Approximate for
     transductive and cross-conformal p-values: examples that are each other's neighbours have similar scores,

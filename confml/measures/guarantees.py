@@ -23,24 +23,25 @@ average over training sets and new rows: it is not guaranteed for a single row. 
 single class either, unless p-values are label-conditional (--mondrian), nor for other groups of rows.
 
 Second line. The bound needs new rows that are exchangeable with the training rows: their joint distribution
-must not depend on the order of the rows. Labels must be of the training classes; a region cannot hold
+must not depend on the order of the rows. Labels must be of the training classes; a region cannot contain
 another label. If some training rows are the only ones of their class, a line estimates how many new rows
 are of other classes.
 
-"Approximate" means that a step was fitted, or a parameter was selected, with the rows that p-values are
-counted among. With --selection-part 0.3 other rows serve this purpose, and with --conformal split the
-calibration part does: the bound then holds for any number of rows. The bound of --conformal oob is always
+"Approximate" means that a step was fitted, or a parameter was selected, on the rows from which p-values are
+computed. With --selection-part 0.3, steps and parameters use other rows. With --conformal split, p-values
+use the calibration part. The bound then holds for any number of rows. The bound of --conformal oob is always
 approximate: the trees that score a training row are not all trees of the ensemble.
 
-No p-value is smaller than 1 / (n + 1), if it is counted among n rows. A warning says so if a level is
-smaller. Probabilities, votes and envelopes have regions without a guarantee of coverage.
+A p-value that is computed from n rows is at least 1 / (n + 1). A warning says so if a level is smaller.
+Probabilities, votes and envelopes have regions without a guarantee of coverage.
 
 The tests do not show that rows are exchangeable. They can show that rows are not: a warning names a test
-with a small p-value. Tests of atypical rows need p-values, and of coverage p-values and labels. The test of
-values outside the training range needs neither. --drift tests each feature, and all features together.
+with a small p-value. The test of atypical rows needs p-values, and the test of coverage also needs labels.
+The test of values outside the training range needs neither. --drift tests each feature, and all features
+together.
 
-The key "guarantee" of --json, and the attribute guarantee in Python, hold the same lines. The key "tests"
-and the attribute tests hold the tests."""
+The key "guarantee" of --json, and the attribute guarantee in Python, have the same lines. The key "tests"
+and the attribute tests have the tests."""
 OUT_OF_BAG = "new rows are scored by all trees, and each training row by the trees that did not see it"
 ANY_ROWS, EXCHANGEABLE = "for any number of rows", "exchangeable rows"
 MISSES = "region misses the label with probability at most the level"
@@ -121,13 +122,13 @@ def region_promise(
 ) -> RegionPromise:
     """Return whether the bound of p-values holds, for runs and for predictions of new rows.
 
-    The bound needs p-values that treat the new example and the examples that they are counted among alike.
+    The bound needs p-values that treat the new example and the examples that they are computed from alike.
     Steps that are fitted to these examples, and parameters that are selected with their labels, do not: with
     39 examples of random labels and k of TCM-NN selected from 1 to 12, regions at level 0.1 miss 10.6 % of
     the labels.
 
     conformal: kind of a conformal method; split and cross fit their steps and select their parameters
-    without the examples that p-values are counted among. breaking, fitted: names of steps that
+    without the examples that p-values are computed from. breaking, fitted: names of steps that
     break exchangeability, and that are fitted to rows. selected: names of parameters that are selected with
     labels. noise: whether noise is added to the training rows only.
     """

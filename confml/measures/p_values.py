@@ -1,4 +1,4 @@
-"""Meaning of p-values: smoothing, the examples that they are counted among, online passes."""
+"""Meaning of p-values: smoothing, the examples that they are computed from, online passes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -65,12 +65,12 @@ def is_online(prediction: Prediction) -> bool:
 def counted_examples(
     prediction: Prediction, truth: np.ndarray, true_columns: np.ndarray, context: Context
 ) -> np.ndarray | None:
-    """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
+    """Return the number of examples (n,) that each true label's p-value was computed from, itself included.
 
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
     the method is ``mondrian``. 0, for which there is no band, for an absent class and for weighted p-values:
     how much their coverage varies depends on the weights and on their relation to the scores. None for an
-    online pass, in which each p-value is counted among other examples. Its errors are independent.
+    online pass, in which each p-value is computed from other examples. Its errors are independent.
     """
     if is_online(prediction):
         return None

@@ -67,7 +67,7 @@ def smallest_p_notes(
 ) -> list[str]:
     """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
-    counts: number of training or calibration rows that p-values are counted among, by class or group; one
+    counts: number of training or calibration rows that p-values are computed from, by class or group; one
     number for all rows without ``kind``. kind: noun of the classes or groups. of, noun: the method, and one
     of the rows, for the sentences.
     """
@@ -84,7 +84,7 @@ def smallest_p_notes(
             shown = [f"{name} ({few[name]})" for name in sorted(few)]
         notes.append(
             f"level {level!r} is below the smallest possible p-value{f' of {of}' if of else ''}{where} and "
-            f"cannot exclude any label{' there' if kind else ''}: p-values are counted among "
+            f"cannot exclude any label{' there' if kind else ''}: "
             f"{', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}, "
             + ("no number of rows is enough" if needed is None else f"at least {needed} are needed")
         )

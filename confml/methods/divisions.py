@@ -149,8 +149,8 @@ class Divisions:
         if not quantiles:
             raise ConfigError(
                 f"by: {part.name} has {len(np.unique(numbers))} values, and quantiles of the rows that "
-                "p-values are counted among would break the guarantee",
-                hint=f"name the cuts, as by: {{{part.name}: [10, 20]}}, or use conformal: split",
+                "p-values are computed from would break the guarantee",
+                hint=f"name the cuts, such as by: {{{part.name}: [10, 20]}}, or use conformal: split",
             )
         bins = BINS if part.bins is None else part.bins
         return np.unique(np.quantile(numbers, np.arange(1, bins) / bins)) if len(numbers) else np.empty(0)

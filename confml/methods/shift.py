@@ -25,12 +25,12 @@ LOW, HIGH = 0.01, 0.99  # probabilities of a test example are clipped to this ra
 FOLDS = 5
 SHIFT_METRICS = {
     "shift_auc": Metric(
-        "area under the ROC curve of the classifier that tells test from training examples by their features:"
+        "area under the ROC curve of the classifier that separates test and training examples by features:"
         " 0.5 without shift; above 0.95 there is hardly any overlap",
         None,
     ),
     "shift_effective_rows": Metric(
-        "effective sample size of the weighted examples that p-values are counted among",
+        "effective sample size of the weighted examples that p-values are computed from",
         None,
         "(sum w)^2 / sum w^2",
         "Kish 1965",

@@ -78,13 +78,13 @@ class DecisionCosts:
         if self.labelled:
             constant, on = (
                 self._constants(self._realised_constant, self.labelled),
-                "Costs on rows with labels",
+                "Costs of rows with labels",
             )
         return [
             f"Decisions have the least expected cost if the probabilities of {method} are right, which is "
             f"not guaranteed: mean expected cost {digits(self._expected / self.rows)} per row; the decision "
             f"is {ABSTAIN} for {share}.",
-            f"{on} of the same decision for every row: {constant}.",
+            f"{on} if all rows have the same decision: {constant}.",
         ]
 
     def score(self) -> str:

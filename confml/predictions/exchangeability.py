@@ -30,7 +30,7 @@ class ExchangeabilityCheck:
     - The coverage of rows whose label is a training class, at each level (p-values with labels).
 
     labelled: numbers of rows by group of ``by``, column of the class, and number of examples that their
-    p-values are counted among. covered: numbers of rows whose region contains their label, by level;
+    p-values are computed from. covered: numbers of rows whose region contains their label, by level;
     covered_classes: the same by level and column.
     """
 
@@ -268,7 +268,7 @@ class ExchangeabilityCheck:
         )
 
     def _parts(self) -> list[tuple[int, int]]:
-        """Return (labelled rows, examples that each p-value is counted among), for `coverage_band`."""
+        """Return (labelled rows, examples that each p-value is computed from), for `coverage_band`."""
         by_class, rows = self.model.facts.is_label_conditional, Counter[tuple[int, int, int]]()
         for (group, column, counted), n in self.labelled.items():
             rows[group, column if by_class else 0, counted] += n

@@ -13,7 +13,7 @@ class Guarantee:
 
     The bound of p-values holds for any number of rows if new and training rows are exchangeable and are
     treated alike. It is approximate if a step is fitted to the training rows, or a parameter is selected with
-    their labels, and p-values are counted among the same rows. A conformal method fits its steps and selects
+    their labels, and p-values are computed from the same rows. A conformal method fits its steps and selects
     its parameters without the calibration rows.
     """
 
@@ -71,7 +71,7 @@ class Guarantee:
         """Whether there is a bound, and whether it holds for any number of rows."""
         facts = self.facts
         fitted, selected = facts.learning_steps, facts.selected
-        if facts.selection_rows:  # other rows than those that p-values are counted among
+        if facts.selection_rows:  # other rows than those that p-values are computed from
             fitted = selected = ()
         return region_promise(
             facts.params.get("conformal"), facts.breaking_steps, fitted, selected, facts.noise

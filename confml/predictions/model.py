@@ -32,7 +32,7 @@ class Facts:
     method, params: the method with its parameters, tuned ones included. data: name of the data set. checksum:
     of its contents. rows: number of its rows. training_rows: number of its training rows, those held out
     included. fitted_rows: number of rows that the method was fitted to. counted_rows: number of examples that
-    p-values are counted among, the new one not included. class_counts: the same per class. tested_rows:
+    p-values are computed from, the new one not included. class_counts: the same per class. tested_rows:
     number of held-out rows that an operating point was tested on. learning_steps: names of the steps that are
     fitted to rows. breaking_steps: names of the steps after which rows are not exchangeable. noise: whether
     the config adds noise. groups: whether the rows have groups. levels: significance levels of the config.

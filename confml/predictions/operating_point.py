@@ -70,8 +70,8 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
             f"Rows with {name} >= {point.threshold!r} are accepted (column accepted). An accepted row is "
             f"wrong with probability at most {risk}, or no threshold is certified. This holds with "
             f"probability at least {confidence} over the {held_out} held-out training rows, if new rows are "
-            "independent draws from their distribution. Of the certificates that are shown, a larger share "
-            "may be false."
+            "independent draws from their distribution. Given that a threshold is certified, the probability "
+            "may be lower."
         )
     if held_out < point.minimum:
         reason = (
@@ -81,7 +81,7 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
     else:
         reason = (
             f"the strictest threshold accepts {point.accepted} held-out rows with {point.errors} errors, and "
-            f"the probability of so few at an error rate of {risk} is {point.p_value:.2g}"
+            f"the probability of at most {point.errors} at an error rate of {risk} is {point.p_value:.2g}"
         )
     return (
         f"No threshold is certified for an error rate of at most {risk} with probability {confidence}: "

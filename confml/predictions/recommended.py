@@ -67,7 +67,7 @@ def recommended(
         message = f"the run in {folder} recommends no method. {advice['sentence'].removesuffix('.')}"
     best = answer.get("methods", {}).get(advice.get("best"), {}).get("name")
     usual = next((entry.label or entry.name for entry in config.methods if entry.name == best), names[0])
-    hint = f"choose one of {', '.join(names)}, such as --method '{usual}'"
+    hint = f"choose a method, such as --method '{usual}' (methods: {', '.join(names)})"
     if not advice:
         hint += f", or run confml run {config.path}, which recommends one"
     raise ConfigError(message, hint=hint)

@@ -113,7 +113,7 @@ class Summary:
         """Return one sentence on the new rows that have labels, None without any."""
         if not self.labels:
             return None
-        text = f"labels of {row_count(self.labels)}: error rate {percent(self.errors, self.labels)}"
+        text = f"{row_count(self.labels)} with labels: error rate {percent(self.errors, self.labels)}"
         if shares := self._coverages(self.labels):
             text += f"; coverage {shares}"
         if self.model.point is not None and self.model.point.threshold is not None:

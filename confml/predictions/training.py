@@ -53,7 +53,7 @@ class Choice:
     swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. mondrian:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
-    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
+    fitted to and parameters are selected on, and that p-values are not computed from; None for no such part.
     """
 
     dataset: str | None = None
@@ -389,7 +389,7 @@ def _group_rows(method: Any) -> dict[str, int]:
 
 
 def _counted_rows(method: Any, fitted_rows: int) -> int:
-    """Return the smallest number of examples that a p-value is counted among, the new one not included."""
+    """Return the smallest number of examples that a p-value is computed from, the new one not included."""
     if groups := _group_rows(method):
         return min(groups.values())
     return int(method.fit_metrics_.get("calibration_rows", fitted_rows))

@@ -242,7 +242,7 @@ def _compute(
                 progress.advance(left - len(schedule), 0)
         progress.print_counts()
         return [
-            f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, as "
+            f"warning in {len({id(task) for _, task in those})} of {len(tasks)} tasks, such as "
             f"{those[0][1].cells[0].title}: {those[0][0]}"
             for _, those in sorted(warned.items())
         ]

@@ -66,7 +66,7 @@ def test_columns_of_every_kind_are_proposed(here):
     assert "      - country  # constant" in text and "      - years  # a copy of another column" in text
     assert "levels: [0.05, 0.1, 0.2]" in text and "is about 1/65 = 0.015" in text
     question = "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch"
-    assert question in messages and "loans.yaml is written" in messages
+    assert question in messages and "wrote loans.yaml" in messages
     assert "the file exists" in run("loans.csv", "--label", "default", fails=ConfigError)
     assert run("loans.csv", "--label", "default", "--out", "-")[0] == text
     data = load(config.datasets[0].as_dict())

@@ -81,7 +81,7 @@ def test_answers_are_those_of_the_method(files, wine):
         reasons = ["atypical", "certain", "ambiguous", "ambiguous"]
         assert [row[f"reason@{level}"] for row in rows] == [reasons[len(one)] for one in sets]
     errors = np.mean(expected.labels != new["target"])
-    assert f"labels of 58 rows: error rate {100 * errors:.3g} %" in told
+    assert f"58 rows with labels: error rate {100 * errors:.3g} %" in told
     assert "fitted to 120 rows of wine" in told and "about 99 % at level 0.01, 95 % at level 0.05" in told
     lines = [line for line in told.splitlines() if not line.startswith("compiling")]
     assert len(lines) == 5  # the bound, its condition, the score, and the class below its level with a remedy
@@ -141,7 +141,7 @@ def test_missing_values_of_new_rows(files, wine):
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
     assert rows[:2] + rows[3:] == whole[:2] + whole[3:]
     assert rows[2]["line"] == "4" and rows[2]["prediction"] == rows[2]["region@0.05"] == ""
-    assert "1 row with missing values has no prediction" in told and "labels of 57 rows" in told
+    assert "1 row with missing values has no prediction" in told and "57 rows with labels" in told
     filled, _ = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean")
     new.loc[2, "ash"] = wine[0]["ash"].mean()
     new.to_csv("new.csv", index=False)

@@ -197,7 +197,7 @@ def test_missing_values_are_kept_for_means_where_asked_for(csv):
     np.testing.assert_array_equal(data.X, expected)
     np.testing.assert_array_equal(data.table, [[1, 0], [np.nan, 1], [5, np.nan], [7, 0]])
     assert data.categories == (None, ("p", "q"))
-    assert data.notes == ("mine.csv: 2 values missing, to be filled in with means",)
+    assert data.notes == ("mine.csv: 2 values missing, to be replaced by means",)
 
 
 # ---- mistakes: in the file

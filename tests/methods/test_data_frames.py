@@ -162,7 +162,7 @@ def test_class_weights_have_the_kind_of_the_labels(iris):
 @pytest.mark.parametrize(
     ("labels", "score"),
     [
-        (lambda y: y.astype(float).astype(str), "labels of 75 rows: error rate 4 %"),
+        (lambda y: y.astype(float).astype(str), "75 rows with labels: error rate 4 %"),
         (lambda y: np.full(len(y), 7), "75 rows have a class that is absent"),
         (lambda y: y > 0, None),
     ],

@@ -282,7 +282,7 @@ def test_realised_costs_are_tested_against_the_expected_ones():
     constant = "abstain 0.6, yes (the cheapest class) 0.5."
     assert (
         costs.sentences("it")[1]
-        == f"Costs on rows with labels of the same decision for every row: {constant}"
+        == f"Costs of rows with labels if all rows have the same decision: {constant}"
     )
     # As far away: "yes" in one of the first two rows and a mistake in another row, or in both of them.
     assert costs.p == pytest.approx(0.059 * 0.55 + 0.0005, abs=0.012)

@@ -107,7 +107,7 @@ def test_a_class_that_regions_contain_too_rarely_is_named():
     assert named == [
         f"Class yes: the regions cover {100 * of_class:.3g} %, which is shown to be too low for 95 %."
     ]
-    assert "--mondrian guarantees the coverage of each class, and needs 19 calibration rows of it." in said
+    assert any("--mondrian guarantees" in text and "19 calibration rows" in text for text in said)
     confml.predict(train, new, say=said.append, mondrian=True, **options)
     confml.predict(train, new, say=said.append, **options | {"conformal": None})
     assert sum(text.startswith("Class ") for text in said) == 1

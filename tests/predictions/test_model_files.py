@@ -97,12 +97,12 @@ FIT = ("--train", "train.csv", "--label", "target")
 
 def test_the_command_saves_and_reads(files):
     first = run(*FIT, "new.csv", "--save", "models/m.confml", "--explain", 2)
-    assert first.exit_code == 0 and "model of tcm-nn in models/m.confml" in first.stderr
+    assert first.exit_code == 0 and "wrote the model of tcm-nn to models/m.confml" in first.stderr
     alone = run(*FIT, "--save", "m.confml")
     assert alone.exit_code == 0 and alone.stdout == ""
     again = run("m.confml", "new.csv", "--explain", 2)
     assert again.stdout_bytes == first.stdout_bytes
-    said = first.stderr.replace("model of tcm-nn in models/m.confml\n", "")
+    said = first.stderr.replace("wrote the model of tcm-nn to models/m.confml\n", "")
     assert again.stderr == said
     stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
     assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout

@@ -85,7 +85,7 @@ def test_options_that_change_the_method_are_named_and_its_view_is_not_kept(files
 def test_after_a_run_that_recommends_none_the_hint_is_a_method(files):
     recommend(None)
     error = CliRunner().invoke(cli, ["predict", "d.yaml", "new.csv"]).exception
-    assert error.hint == "choose one of tcm-nn, Bayes, such as --method 'Bayes'"
+    assert "--method 'Bayes'" in error.hint
     assert "the run in results/d recommends no method. " in error.message and ".;" not in str(error)
 
 

@@ -219,8 +219,7 @@ def test_a_level_below_the_smallest_p_value(tmp_path):
     labels = ["a"] * 4 + ["b"] * 2
     (one,) = result_warnings(run_by_hand(labels, labels, train_rows=18))
     assert one.code == "level-too-small"
-    assert "p-value of tcm-nn k=1, 1/19, and cannot exclude any label: p-values are counted" in one.text
-    assert "among 18 training rows, at least 19 are" in one.text
+    assert "1/19" in one.text and "18 training rows, at least 19 are" in one.text
     assert not result_warnings(run_by_hand(labels, labels, train_rows=19))
 
 
@@ -244,7 +243,7 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
     )
     found = result_warnings(run)
     assert [one.code for one in found] == ["level-too-small"]
-    assert "in 1 of 2 classes" in found[0].text and "counted among b (5 calibration rows)" in found[0].text
+    assert "in 1 of 2 classes" in found[0].text and "b (5 calibration rows)" in found[0].text
 
 
 # ---- a whole run

@@ -23,7 +23,7 @@ PARAMETERS: dict[str, Parameter] = {
         Choice("a score", options=SCORES),
     ),
     "view": or_null(
-        "view of a method with a posterior, whose scores nonconformity is computed from; reject by default",
+        "view of a method with a posterior that gives the nonconformity scores; reject by default",
         Choice("a view", options=VIEWS),
     ),
     **part_parameters("split"),
@@ -31,11 +31,11 @@ PARAMETERS: dict[str, Parameter] = {
     "smoothed": Flag("break ties between scores at random"),
     "by": or_null("groups in which p-values are valid, by columns, bins, predicted and label", By("groups")),
     "best_of": or_null(
-        "further methods; each p-value is of the one with the smallest regions, and keeps its bound",
+        "further methods; each p-value is that of the method with the smallest regions, and stays valid",
         Candidates("methods"),
     ),
     "best_of_level": or_null(
-        "level at which regions are to be small; in a run the first level of the config, else 0.1",
+        "level at which regions should be small; in a run the first level of the config, else 0.1",
         Number("", low=0, high=1, low_open=True, high_open=True),
     ),
     "shift": or_null(

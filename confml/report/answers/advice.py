@@ -59,7 +59,7 @@ class Advice:
         """The recommendation, and the methods without a significant difference."""
         if self.recommended is None:
             return self.reason
-        text = f"For the {TITLES[self.aim]}: {self.recommended} ({self.value})."
+        text = f"Recommended for the {TITLES[self.aim]}: {self.recommended} ({self.value})."
         if not self.alike:
             return text
         names = [
@@ -180,8 +180,8 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         baseline = unbeaten[0]
         if aim == "cost":
             cost = plain_number(_mean_cost(comparisons, baseline))
-            text = f"For the lowest cost: {baseline.view} (cost {cost}). No method is shown to cost less; "
-            text += f"the lowest cost of the methods is that of {comparisons.label(best)}"
+            text = f"Recommended for the lowest cost: {baseline.view} (cost {cost}). No method is shown to "
+            text += f"cost less; the lowest cost of the methods is that of {comparisons.label(best)}"
             text = f"{text}, {plain_number(means[best])}.{undecided}"
             return Advice(aim, best=comparisons.label(best), reason=text)
         text = f"{comparisons.label(best)} has the {TITLES[aim]} of the methods ({values[best]}), and is not"
@@ -263,9 +263,9 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
             f"Regions of {label} at level {level!r} contain the true label of a new row with probability "
             f"{about} {share}. This is an average over training sets and rows, which must be exchangeable."
         )
-    text, have = f"The regions of {label} have no guarantee of {share}", "one"
+    text = f"The regions of {label} have no guarantee of {share}"
     if comparisons.estimate(chosen, SIZE, level) is None:
-        text, have = f"{label} has no regions", f"a guarantee of {share}"
+        text = f"{label} has no regions"
     errors = {
         line: estimate.mean
         for line in comparisons.of_dataset(dataset)
@@ -276,9 +276,9 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
     worse = {line for line in errors if line in comparison.lines and comparison.worse(line)}
     other = min(errors, key=lambda line: (line in worse, errors[line], line))
     times = comparisons.seconds(other) / max(comparisons.seconds(chosen), 1e-9)
-    price = f", in {times:.2g} times the time" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
-    price += ", but it is shown to be worse" if other in worse else ""
-    return f"{text}; the regions of {comparisons.label(other)} have {have}{price}."
+    price = f", and take {times:.2g} times as long" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
+    price += ", but the error is shown to be worse" if other in worse else ""
+    return f"{text}. Those of {comparisons.label(other)} have a guarantee of {share}{price}."
 
 
 def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> str:

@@ -23,7 +23,7 @@ SHOWN = 0.01
 FEWEST = 20
 """Number of test rows of a class from which its coverage is tested."""
 Part = tuple[int, int | None]
-"""Number of rows, and of the examples that their p-values are counted among, as in `coverage_band`."""
+"""Number of rows, and of the examples that their p-values are computed from, as in `coverage_band`."""
 
 
 class SplitErrors(NamedTuple):
@@ -109,5 +109,5 @@ def per_class_remedy(params: Mapping[str, Any], level: float, option: str) -> st
     if has_label_conditional_p_values(params):
         return ""
     rows = "calibration rows" if params.get("conformal") == "split" else "rows"
-    needs = f", and needs {needed} {rows} of it" if (needed := rows_needed(level)) else ""
+    needs = f", and needs {needed} {rows} of the class" if (needed := rows_needed(level)) else ""
     return f"{option} guarantees the coverage of each class{needs}."

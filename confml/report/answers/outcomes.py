@@ -97,7 +97,7 @@ class TaskComparison:
         if table.clusters is not None:
             shares = table.clusters.shares
             effective = 1 / float((shares**2).sum())
-            text = f"Items are in {counted(len(shares), 'group')}, as many as {effective:.1f} of equal size."
+            text = f"Items are in {counted(len(shares), 'group')} (effective number: {effective:.1f})."
             self.notes.append(text)
         self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
 

@@ -35,7 +35,7 @@ def promised(
 
     An empty list: it holds for any number of rows. Views without p-values and cross-conformal p-values do not
     promise it. Steps learn from the examples that a ``conformal`` classifier is fitted to, not from its
-    calibration part; the p-values of other methods are counted among these examples. tuning: of a cell.
+    calibration part; the p-values of other methods are computed from these examples. tuning: of a cell.
     grouped: whether the rows of a group are alike, and test rows are of other groups.
     """
     params = case.context.params

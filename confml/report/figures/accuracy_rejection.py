@@ -59,7 +59,7 @@ def draw(
 ):
     """Errors of the accepted predictions over all thresholds on the confidence; lower is better. A line is
     one view of a method, the mean over the splits; the thick one has the smallest AUGRC, and its band is ± 1
-    sd. Bars, where there are some, are ± 1 standard error.
+    sd. Bars, if shown, are ± 1 standard error.
     """
     if by == "threshold":
         return draw_thresholds(data)

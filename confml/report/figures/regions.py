@@ -43,7 +43,7 @@ class RegionErrors(NamedTuple):
     """Fraction of regions without the true label at each level.
 
     levels, errors: (levels,) mean over the splits. rows: number of different test rows. conformal: whether
-    the view has p-values. counted: number of examples that p-values are counted among; None without p-values
+    the view has p-values. counted: number of examples that p-values are computed from; None without p-values
     and for an online pass; 0, for which there is no band, if all are weighted.
     """
 
@@ -101,7 +101,7 @@ def _counted(splits: Sequence[Split]) -> int | None:
         return 0 if parts else None
     if any(case.is_label_conditional for _, case in splits):
         sizes = list(present.values())
-    else:  # the classes of a group of by are counted among the same examples
+    else:  # the classes of a group of by are computed from the same examples
         groups = dict.fromkeys(name for _, name in present)
         sizes = [fewest(present[key] for key in present if key[1] == name) for name in groups]
     # Label-conditional classes add up to about one sample of all of them.

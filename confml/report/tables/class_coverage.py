@@ -39,7 +39,7 @@ def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[in
     """Return the parts (rows, counted) of `coverage_band` by true label and group of ``by``, sorted.
 
     rows: number of different test examples of all splits; counted: smallest number of examples that their
-    p-values are counted among on a split, None for an online pass.
+    p-values are computed from on a split, None for an online pass.
     """
     if not splits:
         return {}
@@ -67,7 +67,7 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     """Coverage of each class, with the band of valid p-values (`confml.measures.coverage_band`).
 
     ``rows``: number of different test rows of the class. ``counted``: number of examples that its p-values
-    are counted among, including the new one (smallest of the splits). ``coverage``: over all splits.
+    are computed from, including the new one (smallest of the splits). ``coverage``: over all splits.
     ``band_low``, ``band_high``: 95 % band of the coverage of one test part with ``rows`` rows if the p-values
     are valid for the class. It is exact for split conformal prediction without ties. Weighted p-values
     (``shift``) have none. The coverage is over all splits: of valid classes, at most one in 40 is below its

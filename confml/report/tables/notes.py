@@ -59,7 +59,7 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
 
 
 class Counted(NamedTuple):
-    """Smallest numbers of examples over the splits that the p-values of a method are counted among.
+    """Smallest numbers of examples over the splits that the p-values of a method are computed from.
 
     kind: "classes", "groups of by", or "" for all rows. noun: one of the examples. counts: by class or group.
     """
@@ -77,7 +77,7 @@ def counted_rows(variant: Variant) -> Counted | None:
     counts: dict[Any, int]
     for result in variant.splits:
         if any(view.kind == "p-value" for view in result.views.values()):
-            # P-values of a conformal method are counted among its calibration examples only.
+            # P-values of a conformal method are computed from its calibration examples only.
             calibration, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
             of_training = calibration is None and "calibration_rows" not in metrics
             kind, counts = "", {None: int(metrics.get("calibration_rows", result.train_rows))}
@@ -189,7 +189,7 @@ def notes_of(results: RunResults) -> list[str]:
 
 def step_notes(config: Config, only_p_values: Callable[[str], bool] = has_only_p_values) -> list[str]:
     """Return notes on the steps of a config that break exchangeability and make p-values too small, and on
-    the methods whose bound is approximate: steps are fitted to the rows that p-values are counted among, or
+    the methods whose bound is approximate: steps are fitted to the rows that p-values are computed from, or
     parameters are selected with their labels.
 
     Methods with ``conformal: split`` or ``cross`` are not concerned: their steps learn from the examples
@@ -218,9 +218,8 @@ def step_notes(config: Config, only_p_values: Callable[[str], bool] = has_only_p
         methods = " and ".join(dict.fromkeys(entry.name for entry, _ in affected))
         notes.append(
             f"{' and '.join(names)} {'makes' if len(names) == 1 else 'make'} training examples conform "
-            f"better than test examples: p-values of {methods} are too small, and regions err more often "
-            "than their level; use a method with conformal: split, whose calibration part is not changed by "
-            "steps"
+            f"better than test examples: p-values of {methods} are too small, and error rates of regions "
+            "exceed the level; use conformal: split, whose calibration part is not changed by steps"
         )
     return list(dict.fromkeys(notes))
 

@@ -27,7 +27,7 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
 
     auc: how well a classifier tells test from training examples (0.5: no shift; above 0.95 they hardly
     overlap). effective_rows: effective sample size (sum w)^2 / sum w^2 of the weighted_rows examples that
-    p-values are counted among. needed: 5 / level; regions at this level are unreliable with fewer effective
+    p-values are computed from. needed: 5 / level; regions at this level are unreliable with fewer effective
     rows. largest_share: largest weight as a fraction of all. clipped: fraction of examples whose weight is
     clipped. singular_value: smallest singular value of the confusion matrix (label shift); below 1 / sqrt(n)
     the class weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds

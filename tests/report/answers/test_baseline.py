@@ -97,10 +97,8 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert found.best == "a" and (found.recommended is not None) == is_better
     if not is_better:
-        answer = (
-            "For the lowest cost: always-abstain (cost 0.11). No method is shown to cost less; the lowest "
-        )
-        assert found.reason.startswith(f"{answer}cost of the methods is that of a, 0.")
+        assert "lowest cost: always-abstain (cost 0.11). No method is shown to cost less" in found.reason
+        assert "the lowest cost of the methods is that of a, 0." in found.reason
 
 
 def test_another_method_may_be_better_than_the_constant_decisions():
@@ -120,10 +118,8 @@ def test_another_method_may_be_better_than_the_constant_decisions():
     run = run_of(methods, costs=costs, rows=1000)
     found = advise(comparisons_of(run), "d", "cost", Accepted())
     assert found.recommended == "many" and found.value == "cost 0.459" and found.best == "few"
-    assert found.head == (
-        "For the lowest cost: many (cost 0.459). No significant difference from few (cost 0.45); many is "
-        "shown to cost less than always-abstain."
-    )
+    assert "many (cost 0.459). No significant difference from few (cost 0.45)" in found.head
+    assert found.head.endswith("many is shown to cost less than always-abstain.")
 
 
 def test_one_method_is_compared_with_the_constant_decisions():
@@ -131,7 +127,7 @@ def test_one_method_is_compared_with_the_constant_decisions():
     run = run_of({"a": probabilities(9, 0.99), "majority-class": constant}, costs=costs)
     answer = answer_of(Report(run, "."), comparisons_of(run))
     for text in (answer.short, answer.sentences):
-        assert text[0].startswith("For the lowest cost: always-abstain (cost 0.11). No method is shown")
+        assert "always-abstain (cost 0.11). No method is shown" in text[0]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +140,7 @@ def test_constant_decisions_over_data_sets(abstain, shown):
         **{"majority-class": constant, "p": p_values(0.01)},
     }
     advice = overall(comparisons_of(run_of(methods, ("d", "e"), costs=costs)), "cost")
-    assert advice.recommended == "a" and advice.sentence.startswith("For the lowest cost: a (mean rank 1.00")
+    assert advice.recommended == "a" and "a (mean rank 1.00" in advice.sentence
     assert (f"a is shown to {shown}." in advice.sentence) == bool(shown)
     assert advice.sentence.endswith("p has no probabilities, so it is not recommended for cost.")
 
@@ -235,7 +231,7 @@ def test_what_p_values_promise(conformal, reasons):
     ],
 )
 def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken):
-    """A method whose p-values are counted among the rows that the steps are fitted to."""
+    """A method whose p-values are computed from the rows that the steps are fitted to."""
     run = run_of({"b": p_values(0.01, 2)}, **config)
     comparisons = comparisons_of(run)
     sentence = f"No coverage of 1 - level is guaranteed for the regions of {broken}." if broken else ""

@@ -99,7 +99,7 @@ def test_the_answer_names_the_costly_class():
         f"Class yes: the regions of nn cover {coverage:.3g} %, which is shown to be too low for 95 %."
     )
     assert coverage < 80 and {sentence, remedy} <= {*answer.sentences}
-    assert remedy == "mondrian: true guarantees the coverage of each class, and needs 19 rows of it."
+    assert remedy == "mondrian: true guarantees the coverage of each class, and needs 19 rows of the class."
     assert answer.as_dict()["datasets"]["d0"]["classes"] == [sentence, remedy]
     assert notes_of(run) == [
         "warning: d0: at level 0.05 the regions of nn contain some classes too rarely (yes); mondrian: true "
@@ -110,8 +110,8 @@ def test_the_answer_names_the_costly_class():
 @pytest.mark.parametrize(
     "params, remedy",
     [
-        ({}, ", and needs 19 rows of it."),
-        ({"conformal": "split"}, ", and needs 19 calibration rows of it."),
+        ({}, ", and needs 19 rows of the class."),
+        ({"conformal": "split"}, ", and needs 19 calibration rows of the class."),
         ({"conformal": "split", "conformal__mondrian": True}, None),
     ],
 )
