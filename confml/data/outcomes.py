@@ -1,10 +1,10 @@
 """`outcomes_of`: a table of outcomes of models on items, as arrays of the items that all models have."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from confml.data.identifiers import ID_NAME, ID_ROWS, is_like_identifier
 from confml.data.text_table import TextTable, at_lines, column_hint, counted, is_number, is_numeric, quoted
@@ -14,6 +14,7 @@ _WORDS = {
     **dict.fromkeys(("true", "t", "yes", "y", "right", "correct", "pass", "passed"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "wrong", "incorrect", "fail", "failed"), 0.0),
 }
+_KEYS = ("task", "split", "item", "group", "model")
 _OUTCOMES = "outcomes are numbers, or yes and no, true and false, right and wrong, pass and fail"
 
 
@@ -50,69 +51,66 @@ def outcomes_of(
             hint = f"--{option} names it; {column_hint(name, table.names, table)}"
             raise DataError(f"there is no column {in_quotes(name)}", where=str(table.path), hint=hint)
     others = [name for name in table.names if name not in named.values()]
-    table_of_names = replace(table, missing=frozenset())  # a model may be called "none"
-    names, codes = {}, {}
-    for option in ("task", "split", "item", "group", "model"):
+    frame, names = pd.DataFrame(index=range(len(table))), {}
+    for option in _KEYS:
+        texts = [""] * len(table)
         if option in named:
-            texts = table_of_names.texts(named[option])
-            if "" in texts.distinct:
-                row = int(np.argmax(texts.codes == texts.distinct.index("")))
-                raise DataError(f"the {option} is empty", where=table.where(row, named[option]))
-            names[option], codes[option] = texts.distinct, texts.codes
-        else:
-            names[option], codes[option] = [""], np.zeros(len(table), dtype=np.intp)
-    if "item" not in named:
-        names["item"], codes["item"] = list(map(str, range(1, len(table) + 1))), np.arange(len(table))
-    items = codes["task"] * len(names["item"]) + codes["item"]
-    keys = (codes["task"] * len(names["split"]) + codes["split"]) * len(names["item"]) + codes["item"]
-    keys, first, units = np.unique(keys, return_index=True, return_inverse=True)
-    models = others if wide else names["model"]
-    values = np.full((len(keys), len(models)), np.nan)
+            texts = table.fields(named[option])
+            if "" in texts:
+                where = table.where(texts.index(""), named[option])
+                raise DataError(f"the {option} is empty", where=where)
+        elif option == "item":
+            texts = list(map(str, range(1, len(table) + 1)))
+        frame[option], names[option] = pd.factorize(np.array(texts, dtype=object))
+    if wide:
+        names["model"] = np.array(others, dtype=object)
+        of_models = []
+        for code, name in enumerate(others):
+            outcomes = _numbers(table, name, wide)
+            if "item" not in named:
+                _refuse_items(table, name, outcomes)
+            of_models.append(frame.assign(model=code, outcome=outcomes))
+        frame = pd.concat(of_models) if others else frame.assign(outcome=np.nan)
+    else:
+        frame["outcome"] = _numbers(table, named["outcome"], wide)
 
-    def name_of(row: int, option: str = "item") -> str:
-        return f"{option} {in_quotes(names[option][codes[option][row]])}"
+    def name_of(row: int, option: str) -> str:
+        return f"{option} {in_quotes(names[option][frame[option].loc[[row]].iloc[0]])}"
 
-    positions = units if wide else units * len(models) + codes["model"]
-    counts = np.bincount(positions)
-    if counts.max(initial=0) > 1:
-        rows = np.flatnonzero(positions == np.argmax(counts))
+    keys = ["task", "split", "item", "model"]
+    repeated = frame.loc[frame.duplicated(keys, keep=False), keys]
+    if len(repeated):
+        rows = repeated.index[(repeated == repeated.iloc[0]).all(axis=1)]
         model = "" if wide else f" of {name_of(rows[0], 'model')}"
         lines = at_lines(table.lines[rows].tolist(), table.unit)
         hint = "repeated runs need --split COLUMN, and items of several tasks --task COLUMN"
-        message = f"{name_of(rows[0])}{model} has {len(rows)} outcomes ({lines})"
+        message = f"{name_of(rows[0], 'item')}{model} has {len(rows)} outcomes ({lines})"
         raise DataError(message, where=str(table.path), hint=hint)
-    for at, name in enumerate(models if wide else [named["outcome"]]):
-        outcomes = _numbers(table, name, wide)
-        if wide and "item" not in named and is_like_identifier(name, outcomes):
-            if len(outcomes) >= ID_ROWS or ID_NAME.search(name):
-                message = (
-                    f"the column {in_quotes(name)} has a different whole number in every row, as items have"
-                )
-                hint = f"add --item {name}; if it is a model, name the column of the items with --item"
-                raise DataError(message, where=str(table.path), hint=hint)
-        values[units, at if wide else codes["model"]] = outcomes
     notes = list(table.notes)
-    groups = None
+    by_item = frame.groupby(["task", "item"])
     if "group" in named:
-        if (change := _first_change(items, codes["group"])) is not None:
-            where = table.where(change, named["group"])
-            raise DataError(f"{name_of(change)} is in two groups", where=where)
-        groups = codes["group"]
-    elif not wide and (alike := [name for name in others if _looks_like_groups(table_of_names, name, items)]):
+        changed = frame["group"] != by_item["group"].transform("first")
+        if changed.any():
+            row = int(changed.idxmax())
+            where = table.where(row, named["group"])
+            raise DataError(f"{name_of(row, 'item')} is in two groups", where=where)
+    elif not wide and (alike := [name for name in others if _looks_like_groups(table, name, by_item)]):
         notes.append(
             f"{quoted(alike)} {'has' if len(alike) == 1 else 'have'} one value for several items: if such "
             f"items are not independent (of one document or patient), add --group {alike[0]}."
         )
     tasks = []
     for task, name in enumerate(names["task"]):
-        rows = np.flatnonzero(codes["task"][first] == task)
-        of_items = None
-        if groups is not None:
-            of_items = np.zeros(len(names["item"]), dtype=np.intp)
-            of_items[codes["item"][first[rows]]] = groups[first[rows]]
-        places = codes["item"][first[rows]], codes["split"][first[rows]]
-        of_task = _of_task(name, models, values[rows], *places, of_items)
+        part = frame[frame["task"] == task]
+        values = part.pivot(index=["split", "item"], columns="model", values="outcome")
+        values = values.set_axis(names["model"][values.columns], axis=1).dropna(axis=1, how="all")
+        of_task = _of_task(name, values)
         if isinstance(of_task, TaskOutcomes):
+            if "group" in named:
+                groups = part.groupby("item")["group"].first()
+                of_task = of_task._replace(
+                    groups=groups.reindex(range(len(names["item"])), fill_value=0).to_numpy()
+                )
             tasks.append(of_task)
         elif len(names["task"]) == 1:
             raise DataError(of_task, where=str(table.path))
@@ -123,44 +121,44 @@ def outcomes_of(
     return tasks, notes
 
 
-def _of_task(
-    name: str,
-    models: Sequence[str],
-    values: np.ndarray,
-    items: np.ndarray,
-    splits: np.ndarray,
-    groups: np.ndarray | None,
-) -> TaskOutcomes | str:
+def _of_task(name: str, values: pd.DataFrame) -> TaskOutcomes | str:
     """Return the outcomes of a task on common items, or why nothing can be compared.
 
-    values: (units, K), NaN for a missing outcome; items and splits: (units,).
+    values: outcomes by split and item, and by model; NaN for a missing one.
     """
-    present = ~np.isnan(values)
-    used = np.flatnonzero(present.any(axis=0)).tolist()
-    if len(used) < 2:
-        who = f"only the model {in_quotes(models[used[0]])} has outcomes" if len(used) else "no outcomes"
+    models = values.columns.tolist()
+    if len(models) < 2:
+        who = f"only the model {in_quotes(models[0])} has outcomes" if models else "no outcomes"
         return f"{who}, and a comparison needs two models"
-    present = present[:, used]
-    common = present.all(axis=1)
-    counts = present.sum(axis=0)
-    lacking = {models[model]: len(values) - int(n) for model, n in zip(used, counts, strict=True)}
-    texts = [f"{model} lacks {n}" for model, n in sorted(lacking.items(), key=lambda pair: -pair[1]) if n]
-    numbers = len(np.unique(items[common]))
+    common = values.dropna()
+    lacking = values.isna().sum().sort_values(ascending=False, kind="stable")
+    texts = [f"{model} lacks {count}" for model, count in lacking.items() if count]
+    numbers = common.index.get_level_values("item").nunique()
     if numbers < 2:
         few = f"only {numbers} item has outcomes" if numbers else "no item has outcomes"
         rest = f" ({', '.join(texts[:4])} of {len(values)}); leave a model out" if texts else ""
-        return f"{few} of all {len(used)} models, and a comparison needs two items{rest}"
+        return f"{few} of all {len(models)} models, and a comparison needs two items{rest}"
     notes = []
     if texts:
         more = f" and {counted(len(texts) - 4, 'other model')}" if len(texts) > 4 else ""
-        noun = "items" if len(np.unique(splits)) == 1 else "items of splits"
+        noun = "items" if values.index.get_level_values("split").nunique() == 1 else "items of splits"
         notes.append(
-            f"{int(common.sum()):,} of {len(values):,} {noun} are compared, those with outcomes of all "
+            f"{len(common):,} of {len(values):,} {noun} are compared, those with outcomes of all "
             f"models ({', '.join(texts[:4])}{more})."
         )
-    chosen = [np.flatnonzero(common & (splits == split)) for split in np.unique(splits[common])]
-    parts = [(items[rows], values[rows][:, used].T) for rows in chosen]
-    return TaskOutcomes(name, [models[model] for model in used], parts, groups, notes)
+    splits = [
+        (split.index.get_level_values("item").to_numpy(), np.ascontiguousarray(split).T)
+        for _, split in common.groupby(level="split")
+    ]
+    return TaskOutcomes(name, models, splits, None, notes)
+
+
+def _refuse_items(table: TextTable, name: str, outcomes: np.ndarray) -> None:
+    """Raise DataError for a column of outcomes that looks like the numbers of items."""
+    if is_like_identifier(name, outcomes) and (len(outcomes) >= ID_ROWS or ID_NAME.search(name)):
+        message = f"the column {in_quotes(name)} has a different whole number in every row, as items have"
+        hint = f"add --item {name}; if it is a model, name the column of the items with --item"
+        raise DataError(message, where=str(table.path), hint=hint)
 
 
 def _numbers(table: TextTable, name: str, wide: bool) -> np.ndarray:
@@ -189,16 +187,10 @@ def _number(text: str) -> float:
     return _WORDS.get(text.casefold(), float(text) if is_number(text) else np.inf)
 
 
-def _first_change(items: np.ndarray, codes: np.ndarray) -> int | None:
-    """Return the first row whose code differs from that of an earlier row of its item; None without one."""
-    _, first, of_item = np.unique(items, return_index=True, return_inverse=True)
-    changed = codes != codes[first[of_item]]
-    return int(np.argmax(changed)) if changed.any() else None
-
-
-def _looks_like_groups(table: TextTable, name: str, items: np.ndarray) -> bool:
+def _looks_like_groups(table: TextTable, name: str, by_item: Any) -> bool:
     """Return whether a column has one value for each item, and the same for two items or more on average."""
-    texts = table.texts(name)
-    are_ids = not any(is_number(text) and not float(text).is_integer() for text in texts.distinct[:100])
-    number = len(np.unique(items))
-    return are_ids and 1 < len(texts.distinct) <= number / 2 and _first_change(items, texts.codes) is None
+    texts = pd.Series(table.fields(name))
+    distinct = texts.unique()
+    are_ids = not any(is_number(text) and not float(text).is_integer() for text in distinct[:100])
+    of_items = texts.groupby(by_item.ngroup()).nunique()
+    return are_ids and 1 < len(distinct) <= len(of_items) / 2 and bool((of_items == 1).all())
