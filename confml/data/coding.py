@@ -2,10 +2,10 @@
 
 import contextlib
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +13,6 @@ import pyarrow.compute as pc
 
 from confml.data.memory import require_memory
 from confml.data.text_table import Texts, TextTable, is_number, is_numeric, short
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
 SEPARATORS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")  # between thousands
@@ -58,56 +55,37 @@ def code_columns(
         starts.append(len(columns))
         columns += [name] if texts is None else [f"{name}={category}" for category in texts[skipped:]]
     starts.append(len(columns))
-    if _is_sparse(table, categories, starts):
-        return _sparse_columns(table, categories, starts, skipped), tuple(columns)
-    require_memory_to_code(len(table), len(columns), names, categories)
-    X = np.zeros((len(table), len(columns)))
-    for j, texts in enumerate(categories):
-        values, start = table[:, j], starts[j]
-        if texts is None:
-            X[:, start] = values
-            continue
-        missing = np.isnan(values)
-        offsets = np.where(missing, -1, values).astype(np.intp) - skipped
-        rows = np.flatnonzero(offsets >= 0)
-        X[rows, start + offsets[rows]] = 1.0
-        X[missing, start : starts[j + 1]] = np.nan
+    shape, nominal = (len(table), len(columns)), [texts is not None for texts in categories]
+    entries = table.size + int(np.isnan(table[:, nominal]).sum(axis=0) @ np.diff(starts)[nominal])
+    if len(columns) >= FEWEST_SPARSE and SPARSENESS * entries <= len(table) * len(columns):
+        from scipy.sparse import coo_matrix
+
+        parts = zip(*_entries(table, categories, starts, skipped), strict=True)
+        rows, places, values = map(np.concatenate, parts)
+        return coo_matrix((values, (rows, places)), shape).tocsr(), tuple(columns)
+    require_memory_to_code(*shape, names, categories)
+    X = np.zeros(shape)
+    for rows, places, values in _entries(table, categories, starts, skipped):
+        X[rows, places] = values
     return X, tuple(columns)
 
 
-def _is_sparse(table: np.ndarray, categories: Sequence[Sequence[str] | None], starts: Sequence[int]) -> bool:
-    """Return whether X is sparse. starts: the first column of each attribute, and the number of columns."""
-    if starts[-1] < FEWEST_SPARSE:
-        return False
-    nominal = [j for j, texts in enumerate(categories) if texts is not None]
-    widths = np.diff(starts)[nominal]
-    entries = table.size + int(np.isnan(table[:, nominal]).sum(axis=0) @ widths)
-    return SPARSENESS * entries <= len(table) * starts[-1]
-
-
-def _sparse_columns(
+def _entries(
     table: np.ndarray, categories: Sequence[Sequence[str] | None], starts: Sequence[int], skipped: int
-) -> "csr_matrix":
-    """Return the columns of `code_columns` as a sparse matrix, which stores all numbers, also 0."""
-    from scipy.sparse import coo_matrix
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield rows, columns and values of the entries of `code_columns`, attribute by attribute.
 
-    rows, columns, entries = [], [], []
+    starts: the first column of each attribute, and the number of columns.
+    """
     for j, texts in enumerate(categories):
-        values, start, width = table[:, j], starts[j], starts[j + 1] - starts[j]
+        values, start = table[:, j], starts[j]
         if texts is None:
-            rows.append(np.arange(len(values)))
-            columns.append(np.full(len(values), start))
-            entries.append(values)
+            yield np.arange(len(values)), np.full(len(values), start), values
             continue
-        there, missing = np.flatnonzero(values >= skipped), np.flatnonzero(np.isnan(values))
-        rows += [there, np.repeat(missing, width)]
-        columns += [
-            start - skipped + values[there].astype(np.intp),
-            np.tile(np.arange(start, start + width), len(missing)),
-        ]
-        entries += [np.ones(len(there)), np.full(len(missing) * width, np.nan)]
-    positions = np.concatenate(rows), np.concatenate(columns)
-    return coo_matrix((np.concatenate(entries), positions), shape=(len(table), starts[-1])).tocsr()
+        present, width = np.flatnonzero(values >= skipped), starts[j + 1] - start
+        yield present, start - skipped + values[present].astype(np.intp), np.ones(len(present))
+        missing = np.repeat(np.flatnonzero(np.isnan(values)), width)
+        yield missing, start + np.arange(len(missing)) % max(1, width), np.full(len(missing), np.nan)
 
 
 def require_memory_to_code(
