@@ -86,62 +86,39 @@ def text_blocks(
     for name in filter(None, (encoding, usual)):
         check_encoding(name)
     data = stream.read(next(sizes))
-    for magic, what, remedy in _NOT_TEXT:
+    for magic, kind, remedy in _NOT_TEXT:
         if data.startswith(magic):
-            raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=remedy)
+            raise DataError(f"this is {kind}, not a CSV file", where=str(path), hint=remedy)
     marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
-    chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain, whatever was said
-    decoder = _decoder(chosen)
-    initial = decoder.getstate()
-    is_unsure = marked is None and encoding is None
-    line, size = 1, 0
-    while True:
+    chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain
+    if marked is None and encoding is None and not data.isascii() and b"\0" not in data:
+        with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter hardly is UTF-8
+            codecs.getincrementaldecoder("utf-8")().decode(data)
+            chosen = "utf-8"
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+    line, size, text = 1, 0, "start"
+    while data or text:
         size += len(data)
         if limit is not None and size > limit:
             message = f"it unpacks to more than the {limit} bytes that are expected"
             raise DataError(message, where=str(path))
-        if is_unsure and not data.isascii():
-            is_unsure = False
-            if _is_utf8(data):
-                state = decoder.getstate()  # which keeps a CR at the end of the block before
-                chosen, decoder = "utf-8", _decoder("utf-8")
-                decoder.setstate(state)
-        is_plain = chosen == "utf-8" and data.isascii() and b"\r" not in data
         try:
-            if is_plain and decoder.getstate() == initial:
-                block = data
-            else:
-                block = decoder.decode(data, final=not data).encode(errors="replace")
+            text = decoder.decode(data, final=not data)
         except UnicodeError as error:
             if isinstance(error, UnicodeDecodeError):
                 line += error.object.count(b"\n", 0, error.start)
-            other = "utf-8" if not chosen.startswith("utf-8") else "latin-1"
-            other = "cp1252" if other == "latin-1" and _WINDOWS.search(data) else other
+            other = "cp1252" if _WINDOWS.search(data) else "latin-1"
+            other = other if chosen.startswith("utf-8") else "utf-8"
             hint = f"set encoding: {other} (--encoding {other})"
             raise DataError(f"not {chosen} text", where=f"{path}, line {line}", hint=hint) from None
-        if b"\0" in block:
-            before = block.count(b"\n", 0, block.index(0))
+        if "\0" in text:
+            line += text.count("\n", 0, text.index("\0"))
             hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
-            where = f"{path}, line {line + before}"
-            raise DataError("there are zero bytes: this is not text", where=where, hint=hint)
-        yield block.removeprefix(codecs.BOM_UTF8) if line == 1 else block
-        if not data:
-            return
-        line += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
+            message = "there are zero bytes: this is not text"
+            raise DataError(message, where=f"{path}, line {line}", hint=hint)
+        yield text.removeprefix("\ufeff" if line == 1 else "").encode(errors="replace")
+        line += text.count("\n")
         data = stream.read(next(sizes))
-
-
-def _decoder(encoding: str) -> io.IncrementalNewlineDecoder:
-    return io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Return whether a block is text in UTF-8: text of one byte per letter in another encoding hardly is."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in data
 
 
 def check_encoding(encoding: str) -> None:
@@ -255,6 +232,8 @@ def _parsed(data: bytes, header: Header) -> tuple[pa.Table, np.ndarray, int] | N
     field, or in pairs inside: there `csv.reader` and `pyarrow` differ.
     """
     separator, names = header.separator, list(map(str, range(len(header.names))))
+    if not separator.isascii():
+        return None
     if separator == " ":
         data = "\n".join(" ".join(line.split()) for line in data.decode().split("\n")).encode()
     raw = np.frombuffer(data, dtype=np.uint8)
@@ -272,8 +251,6 @@ def _parsed(data: bytes, header: Header) -> tuple[pa.Table, np.ndarray, int] | N
     lines, lengths = lines[lengths > 0], lengths[lengths > 0]
     if not len(lines):
         return pa.table([pa.array([], pa.string())] * len(names), names=names), lines, len(breaks)
-    if not separator.isascii():
-        return None
     try:
         table = arrow_csv.read_csv(
             pa.py_buffer(data),
@@ -301,7 +278,7 @@ def _parsed(data: bytes, header: Header) -> tuple[pa.Table, np.ndarray, int] | N
 
 def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:
     """Return whether quotes enclose whole fields, and others stand in pairs inside them."""
-    if len(quotes) % 2 or not separator.isascii():
+    if len(quotes) % 2:
         return False
     opening, closing = quotes[::2], quotes[1::2]
     twins = np.flatnonzero(opening[1:] == closing[:-1] + 1)
@@ -368,21 +345,16 @@ def _likeliest(head: list[str], expected: Collection[str], tried: str | None) ->
         candidates = [*([] if tried is None else [separator_of(tried)]), *candidates, *SEPARATORS.values()]
 
     def score(candidate: str) -> tuple[int, bool, bool, int]:
-        widths: list[int] = []
-        common = 0
-        for _, fields in _head_records(head, candidate):
-            common = common if widths else len({*expected} & {" ".join(name.split()) for name in fields})
-            widths.append(len(fields))
+        records: list[list[str]] = [[]]
+        with contextlib.suppress(DataError):  # broken quotes: said where the file is really read
+            records += (fields for _, fields in islice(records_of(head, candidate, Path()), _LOOKED_AT))
+        widths = list(map(len, records[1:]))
+        common = len({*expected} & {" ".join(name.split()) for name in records[:2][-1]})
         is_even = len(set(widths)) == 1 and widths[0] > 1
-        is_usual = candidate != " " and (is_even or max(widths, default=0) > 1)
+        is_usual = candidate != " " and max(widths, default=0) > 1
         return common, is_even, is_usual, widths[0] if is_even or is_usual else 0
 
     return max(candidates, key=score)
-
-
-def _head_records(head: list[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    with contextlib.suppress(DataError):  # broken quotes: said where the file is really read
-        yield from islice(records_of(head, separator, Path()), _LOOKED_AT)
 
 
 def records_of(
