@@ -25,7 +25,6 @@ from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
 from confml.data.text_table import (
-    SHOWN,
     TextTable,
     at_lines,
     column_hint,
@@ -46,7 +45,6 @@ _VALUES = {  # of keys
     "decimal": DECIMALS,
     "thousands": (None, *SEPARATORS),
 }
-LONGEST_LABEL = 1000  # characters; a longer text is not a class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 
 
@@ -105,22 +103,20 @@ def load_csv(spec: Mapping[str, Any], coding: str | None = None) -> DataSet:
     several.
     """
     keys = read_spec(spec)
-    paths = [path for path in (keys.csv, keys.test) if path is not None]
     how = (keys.separator, keys.encoding, keys.header, keys.sheet)
-    tables = [read_table(path, *how) for path in paths]
-    return _load(keys, tables, coding)
+    paths = [keys.csv, *([] if keys.test is None else [keys.test])]
+    return load_tables(keys, [read_table(path, *how) for path in paths], coding)
 
 
-def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable], coding: str | None = None) -> DataSet:
+def load_tables(
+    spec: CsvSpec | Mapping[str, Any], files: Sequence[TextTable], coding: str | None = None
+) -> DataSet:
     """Load tables that were read already, as `load_csv` does: the training rows, and the test rows if there
     are any.
 
     The rows of a table that are left out are taken out of it.
     """
-    return _load(read_spec(spec), files, coding)
-
-
-def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> DataSet:
+    keys = spec if isinstance(spec, CsvSpec) else read_spec(spec)
     train = files[0]
     for file in files:
         file.missing = missing_texts(keys.missing_values)
@@ -136,8 +132,9 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> Data
     if keys.duplicates == "drop":
         plain = _without_duplicates(train, plain, [*features, *groups, keys.label], notes)
     form = NumberFormat(keys.decimal, keys.thousands)
-    columns = read_columns(train, features, plain, keys.nominal, form, notes)
-    names, values, categories, identifiers, marks = columns
+    names, values, categories, text_ids, marks = read_columns(
+        train, features, plain, keys.nominal, form, notes
+    )
     for test in files[1:]:
         unknown: dict[str, UnknownCategory] = {}
         coded = code_features(test, names, categories, marks, keys.decimal, unknown)
@@ -148,8 +145,13 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> Data
     _check_classes(keys, files, classes, codes, notes)
     coding = coding or ("dummy-drop-first" if keys.drop_first else "dummy")
     X, attributes = code_columns(values, names, categories, coding)
-    id_columns = tuple(dict.fromkeys((*keys.id, *identifiers)))
-    divided = len(files) == 2
+    id_columns = tuple(dict.fromkeys((*keys.id, *text_ids)))
+    # A test file may lack an identifier.
+    ids = [
+        _texts([file.fields(name) if name in file else [""] * len(file) for file in files])
+        for name in id_columns
+    ]
+    rows, divided = np.arange(len(codes)), len(files) == 2
     return DataSet(
         name=keys.name,
         X=X,
@@ -159,11 +161,11 @@ def _load(keys: CsvSpec, files: Sequence[TextTable], coding: str | None) -> Data
         table_attributes=tuple(names),
         nominal=np.array([texts is not None for texts in categories], dtype=bool),
         categories=categories,
-        train_rows=np.arange(len(train)) if divided else None,
-        test_rows=np.arange(len(train), len(codes)) if divided else None,
+        train_rows=rows[: len(train)] if divided else None,
+        test_rows=rows[len(train) :] if divided else None,
         groups=_texts([file.fields(groups[0]) for file in files]) if groups else None,
         lines=np.concatenate([file.lines for file in files]),
-        ids=_ids(files, id_columns),
+        ids=np.column_stack(ids) if ids else None,
         id_columns=id_columns,
         notes=tuple(notes),
         number_marks=marks,
@@ -197,32 +199,29 @@ def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], not
 # ---- keys
 
 
-def read_spec(given: Mapping[str, Any]) -> CsvSpec:
+def read_spec(spec: Mapping[str, Any]) -> CsvSpec:
     """Return the spec of plain keys; hyphens and underscores are the same. Raises ConfigError for a wrong
     one.
     """
-    values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
-    keys = CsvSpec.__dataclass_fields__
-    for key in values:
-        if key not in keys:
-            near = key.replace("_", "-"), sorted(other.replace("_", "-") for other in keys)
-            raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
+    values = {str(key).replace("-", "_"): value for key, value in spec.items() if value is not None}
+    fields = CsvSpec.__dataclass_fields__
+    for key in values.keys() - fields.keys():
+        near = key.replace("_", "-"), sorted(field.replace("_", "-") for field in fields)
+        raise ConfigError(f"a data set from a CSV file has no key '{key}'", near=near)
     if "label" not in values:
         raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
-    for key in ("csv", "test"):
-        if key in values:
-            values[key] = Path(os.path.expanduser(values[key]))
-    values.setdefault("name", table_name(values["csv"]))
+    for key in {"csv", "test"} & {*values}:
+        values[key] = Path(os.path.expanduser(values[key]))
     for key in {*LISTS, "missing_values"} & {*values}:
         names = [values[key]] if isinstance(values[key], str | int) else values[key]
         values[key] = tuple(dict.fromkeys(map(str, names)))
     values |= {key: str(values[key]) for key in _SINGLE if key in values}
-    spec = CsvSpec(**values)
+    keys = CsvSpec(**{"name": table_name(values["csv"]), **values})
     for key, allowed in _VALUES.items():
-        check_value(key, getattr(spec, key), allowed)
-    if spec.thousands == spec.decimal:
-        raise ConfigError(f"thousands is the decimal mark, '{spec.decimal}'")
-    return spec
+        check_value(key, getattr(keys, key), allowed)
+    if keys.thousands == keys.decimal:
+        raise ConfigError(f"thousands is the decimal mark, '{keys.decimal}'")
+    return keys
 
 
 def check_value(key: str, value: Any, allowed: Sequence[str | None]) -> None:
@@ -288,7 +287,7 @@ def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
 
 
 def _check_labels(file: TextTable, label: str) -> None:
-    """Raise DataError for rows without a label, and for a label that is too long for a class."""
+    """Raise DataError for rows without a label."""
     texts = file.texts(label)
     if "" in texts.distinct:
         missing = np.flatnonzero(~texts.where(bool))
@@ -296,13 +295,6 @@ def _check_labels(file: TextTable, label: str) -> None:
         given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
         hint = f"give it, or take the rows out of the file; {NOT_MISSING}"
         raise DataError(f"the label is missing ({given or 'empty'})", where=where, hint=hint)
-    longest = max(texts.distinct, key=len)
-    if len(longest) > LONGEST_LABEL:
-        raise DataError(
-            f"the label has {len(longest)} characters, a class label has at most {LONGEST_LABEL}",
-            where=file.where(int(np.argmax(texts.where(lambda text: text == longest))), label),
-            hint="is it the right column, and is a quote missing?",
-        )
 
 
 def _labels(
@@ -342,17 +334,11 @@ def _check_classes(
     if len(of_train) == n > 2 and len(files) == 1:
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
-    single = np.flatnonzero(counts + of_test == 1).tolist()
-    if len(single) > SHOWN:
+    if single := [short(repr(classes[j]), 60) for j in np.flatnonzero(counts + of_test == 1)]:
         notes.append(
-            f"{len(single)} of {len(of_train)} classes have only one row: "
-            f"is {in_quotes(keys.label)} the class?"
+            f"{len(single)} of {len(classes)} classes have only one row, so no split has it in both parts: "
+            f"{listed(single)}; is {in_quotes(keys.label)} the class?"
         )
-    lines = [f"{file.unit} {line}" for file in files for line in file.lines] if single else []
-    for code in single if len(single) <= SHOWN else ():
-        first_line = lines[int(np.flatnonzero(codes == code)[0])]
-        sentence = f"class {short(repr(classes[code]), 60)} has only one row ({first_line})"
-        notes.append(f"{sentence}, so no split has it in both parts")
     absent = np.flatnonzero(counts == 0).tolist()
     if absent:
         shown = listed(f"{short(repr(classes[j]), 60)} ({counted(of_test[j], 'row')})" for j in absent)
@@ -363,14 +349,6 @@ def _check_classes(
 
 
 # ---- texts
-
-
-def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
-    """Return (n, k) the texts of the identifier columns; empty where a test file does not have the column."""
-    columns = [
-        _texts([file.fields(name) if name in file else [""] * len(file) for file in files]) for name in names
-    ]
-    return np.column_stack(columns) if columns else None
 
 
 def _texts(parts: Sequence[Sequence[str]]) -> np.ndarray:

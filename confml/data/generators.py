@@ -35,7 +35,7 @@ class Generator:
     distributions in the plane have.
     bayes_error(**parameters) -> fraction.
     parameters: those of ``make``, with its defaults. default_n: default number of examples. of_training:
-    values of parameters in the training part if there is a test part, which has the given values.
+    values of parameters in the training part; the test part has the given ones.
     """
 
     about: str
@@ -63,25 +63,17 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
     """
     generator, given = _checked(spec)
     name, seed = str(spec["generate"]), given.pop("seed", 1)
-    sizes = {"train": given.pop("n", generator.default_n), "test": given.pop("test_n", 0)}
-    parts = [
-        generator.make(
-            size,
-            stable_generator("generate", name, seed, part),
-            **(given | (dict(generator.of_training) if part == "train" else {})),
-        )
-        for part, size in sizes.items()
-        if size
-    ]
-    X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    if len(set(parts[0][1].tolist())) < 2:
-        raise DataError(
-            f"all {sizes['train']} examples are of class {y[0]}",
-            where=name,
-            hint="raise n or try another seed",
-        )
+    n, test_n = given.pop("n", generator.default_n), given.pop("test_n", 0)
+    streams = [stable_generator("generate", name, seed, part) for part in ("train", "test")]
+    X, y = generator.make(n, streams[0], **{**given, **generator.of_training})
+    if len(np.unique(y)) < 2:
+        hint = "raise n or try another seed"
+        raise DataError(f"all {n} examples are of class {y[0]}", where=name, hint=hint)
+    if test_n:
+        X_test, y_test = generator.make(test_n, streams[1], **given)
+        X, y = np.concatenate([X, X_test]), np.concatenate([y, y_test])
     attributes = tuple(f"x{column + 1}" for column in range(X.shape[1]))
-    divided = bool(sizes["test"])
+    rows = np.arange(len(y))
     return DataSet(
         name=str(spec.get("name", name)),
         X=X,
@@ -91,8 +83,8 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
         table_attributes=attributes,
         nominal=np.zeros(len(attributes), dtype=bool),
         categories=(None,) * len(attributes),
-        train_rows=np.arange(sizes["train"]) if divided else None,
-        test_rows=np.arange(sizes["train"], len(y)) if divided else None,
+        train_rows=rows[:n] if test_n else None,
+        test_rows=rows[n:] if test_n else None,
     )
 
 
@@ -125,60 +117,44 @@ def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
 # ---- five Gaussians in the plane, two classes
 
 
-@dataclass(frozen=True)
-class Component:
-    """One Gaussian of a mixture: its class, weight, mean (2,) and covariance (2, 2)."""
-
-    label: int
-    weight: float
-    mean: tuple[float, float]
-    covariance: tuple[tuple[float, float], tuple[float, float]]
-    factor: np.ndarray = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "factor", np.linalg.cholesky(np.array(self.covariance)))
-
-    def density(self, X: np.ndarray) -> np.ndarray:
-        """Return (n,) the density at X (n, 2) times the weight."""
-        whitened = np.linalg.solve(self.factor, (X - self.mean).T)
-        scale = 2 * math.pi * float(np.prod(np.diag(self.factor)))
-        return self.weight * np.exp(-0.5 * (whitened**2).sum(axis=0)) / scale
-
-
-_ROUND = ((0.03, 0.0), (0.0, 0.03))
-
 # The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth, with
 # correlated features, was added here. Both classes have probability 1/2, divided equally among
 # their Gaussians.
-FIVE_GAUSSIANS: tuple[Component, ...] = (
-    Component(1, 1 / 6, (-0.7, 0.3), _ROUND),
-    Component(1, 1 / 6, (0.3, 0.3), _ROUND),
-    Component(2, 1 / 4, (-0.3, 0.7), _ROUND),
-    Component(2, 1 / 4, (0.4, 0.7), _ROUND),
-    Component(1, 1 / 6, (0.9, 0.9), ((0.0625, -0.015), (-0.015, 0.0144))),
-)
+_ROUND = ((0.03, 0.0), (0.0, 0.03))
+LABELS, WEIGHTS = np.array([1, 1, 2, 2, 1]), np.array([1 / 6, 1 / 6, 1 / 4, 1 / 4, 1 / 6])
+MEANS = np.array([(-0.7, 0.3), (0.3, 0.3), (-0.3, 0.7), (0.4, 0.7), (0.9, 0.9)])
+COVARIANCES = np.array([_ROUND] * 4 + [((0.0625, -0.015), (-0.015, 0.0144))])
+FACTORS = np.linalg.cholesky(COVARIANCES)
 
 
 def five_gaussians(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return n examples of the mixture `FIVE_GAUSSIANS`: X (n, 2) and classes 1 and 2."""
-    which = rng.choice(len(FIVE_GAUSSIANS), size=n, p=[component.weight for component in FIVE_GAUSSIANS])
+    """Return n examples of the mixture of five Gaussians: X (n, 2) and classes 1 and 2."""
+    which = rng.choice(len(WEIGHTS), size=n, p=WEIGHTS)
     standard = rng.standard_normal((n, 2))
-    factors = np.array([component.factor for component in FIVE_GAUSSIANS])[which]
-    means = np.array([component.mean for component in FIVE_GAUSSIANS])[which]
-    labels = np.array([component.label for component in FIVE_GAUSSIANS])[which]
-    return means + (factors * standard[:, None, :]).sum(axis=2), labels
+    return MEANS[which] + (FACTORS[which] * standard[:, None, :]).sum(axis=2), LABELS[which]
 
 
 def five_gaussians_probability(X: np.ndarray) -> np.ndarray:
     """Return (n, 2) true probabilities of classes 1 and 2 at X (n, 2)."""
-    return _normalised(_five_gaussians_joint(np.asarray(X, dtype=np.float64)))
+    return _normalised(_five_gaussians_joint(X))
 
 
 def ripley_probability(X: np.ndarray) -> np.ndarray:
     """Return (n, 2) true probabilities of classes 0 and 1 of Ripley's set (1994): 4 isotropic Gaussians."""
-    X = np.asarray(X, dtype=np.float64)
-    densities = [component.density(X) / component.weight for component in FIVE_GAUSSIANS[:4]]
+    densities = _densities(X) / WEIGHTS[:, None]
     return _normalised(np.column_stack([densities[0] + densities[1], densities[2] + densities[3]]))
+
+
+def _densities(X: np.ndarray) -> np.ndarray:
+    """Return (5, n) the density of each Gaussian at X (n, 2) times its weight."""
+    whitened = np.linalg.solve(FACTORS, (np.asarray(X, dtype=np.float64) - MEANS[:, None]).transpose(0, 2, 1))
+    scale = 2 * math.pi * FACTORS[:, 0, 0] * FACTORS[:, 1, 1]
+    return WEIGHTS[:, None] * np.exp(-0.5 * (whitened**2).sum(axis=1)) / scale[:, None]
+
+
+def _five_gaussians_joint(X: np.ndarray) -> np.ndarray:
+    densities = _densities(X)
+    return np.column_stack([densities[LABELS == label].sum(axis=0) for label in (1, 2)])
 
 
 def _normalised(joint: np.ndarray) -> np.ndarray:
@@ -195,18 +171,8 @@ def five_gaussians_bayes_error(step: float = 0.0025) -> float:
     decreases with the square of the step; it is 2e-7 at 0.0025.
     """
     axis = np.arange(-0.4, 1.8 + step / 2, step)
-    total = 0.0
-    for x in np.arange(-1.4, 1.5 + step / 2, step):  # column by column, to save memory
-        column = np.column_stack([np.full_like(axis, x), axis])
-        total += float(_five_gaussians_joint(column).min(axis=1).sum())
-    return total * step * step
-
-
-def _five_gaussians_joint(X: np.ndarray) -> np.ndarray:
-    densities = {1: np.zeros(len(X)), 2: np.zeros(len(X))}
-    for component in FIVE_GAUSSIANS:
-        densities[component.label] += component.density(X)
-    return np.column_stack([densities[1], densities[2]])
+    columns = (np.column_stack([np.full_like(axis, x), axis]) for x in np.arange(-1.4, 1.5 + step / 2, step))
+    return sum(float(_five_gaussians_joint(column).min(axis=1).sum()) for column in columns) * step * step
 
 
 # ---- two Gaussians with the same covariance

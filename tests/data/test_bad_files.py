@@ -47,12 +47,6 @@ BAD = {
         "z",
         "the field is empty; 5 more, on lines 4, 6, 8 and 2 more;",
     ),
-    "a label as long as a text": (
-        f"x,y\n1,a\n2,{'b' * 100_000}\n3,a\n",
-        3,
-        "y",
-        "the label has 100000 characters, a class label has at most 1000",
-    ),
     "header only": ("x,y\n", 1, None, "there are no rows under the header"),
     "title above the header": (
         "My table\nx,z,y\n1,2,a\n3,4,b\n",

@@ -167,7 +167,7 @@ def test_notes_on_a_test_file(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,b\n", "x,extra,y\n1,9,a\n2,9,c\n")
     assert data.notes == (
         "new.csv: columns that mine.csv does not have are left out: 'extra'",
-        "class 'c' has only one row (line 3), so no split has it in both parts",
+        "1 of 3 classes have only one row, so no split has it in both parts: 'c'; is 'y' the class?",
         "classes in the test file only, which cannot be learnt: 'c' (1 row)",
     )
 
@@ -355,10 +355,9 @@ def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
 
 
 def test_a_class_with_one_row_is_noted(csv):
-    data = csv("x,y\n1,a\n2,b\n3,a\n4,c\n5,b\n")
-    assert data.notes == ("class 'c' has only one row (line 5), so no split has it in both parts",)
     rows = "".join(f"{i % 3},{i if i > 4 else 0}\n" for i in range(12))
-    assert csv(f"x,y\n{rows}").notes == ("7 of 8 classes have only one row: is 'y' the class?",)
+    (note,) = csv(f"x,y\n{rows}").notes
+    assert note.startswith("7 of 8 classes have only one row, ") and note.endswith("; is 'y' the class?")
 
 
 # ---- whatever a file holds
