@@ -61,31 +61,25 @@ def find(card: str, file: CardFile) -> Path:
     a file that is nowhere, or nowhere right: with the folders looked in or the checksums, and what to do.
     """
     state = look(file)
+    if state.state == "found":
+        return Path(str(state.path))
     if state.path is not None:
-        if state.state == "found":
-            return state.path
         hint = f"replace it, or download the right one: confml data fetch {card}"
-        said = state.problem or f"wrong checksum: expected SHA-256 {state.expected}, got {state.got}"
-        raise DataError(said, where=str(state.path), hint=hint)
-    looked = ", ".join(str(folder) for folder in search_path())
-    hint = f"confml data fetch {card} downloads it"
-    if file.manual is not None:
-        hint = f"no address serves it: {' '.join(file.manual.split())}"
-    raise DataError(f"{file.folder}/{file.name} of the data set '{card}' is not in {looked}", hint=hint)
+        message = state.problem or f"wrong checksum: expected SHA-256 {state.expected}, got {state.got}"
+        raise DataError(message, where=str(state.path), hint=hint)
+    folders = ", ".join(map(str, search_path()))
+    manual = file.manual and f"no address serves it: {' '.join(file.manual.split())}"
+    hint = manual or f"confml data fetch {card} downloads it"
+    raise DataError(f"{file.folder}/{file.name} of the data set '{card}' is not in {folders}", hint=hint)
 
 
 def look(file: CardFile) -> FileState:
     """Look for a file along the search path."""
-    wrong: FileState | None = None
-    for folder in search_path():
-        path = folder / file.folder / file.name
-        if not os.path.isfile(path):  # False also in a folder that this user cannot read
-            continue
-        state = check(path, file)
-        if state.state == "found":
-            return state
-        wrong = wrong or state
-    return wrong or FileState(file, "missing")
+    paths = (folder / file.folder / file.name for folder in search_path())
+    # isfile is False also in a folder that this user cannot read.
+    states = [check(path, file) for path in paths if os.path.isfile(path)]
+    right = next((state for state in states if state.state == "found"), None)
+    return right or (states or [FileState(file, "missing")])[0]
 
 
 def check(path: Path, file: CardFile) -> FileState:

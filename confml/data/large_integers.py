@@ -23,16 +23,12 @@ def rounded_integer(values: Any) -> int | None:
     """Return the first integer of an array that float64 changes, or None. Floats and texts are not looked
     at."""
     values = np.asarray(values)
-    if values.dtype.kind in "iu":
-        if values.dtype.itemsize < 8:
-            return None
-        candidates = values[(values > 2**53) | (values < -(2**53))].tolist()
-    elif values.dtype.kind == "O":
-        candidates = [value for value in values.ravel().tolist() if isinstance(value, int | np.integer)]
-    else:
+    if values.dtype.kind not in "iuO" or (values.dtype.kind in "iu" and values.dtype.itemsize < 8):
         return None
-    large = (value for value in map(int, candidates) if 2**53 < abs(value) < 10**300)
-    return next((value for value in large if int(float(value)) != value), None)
+    if values.dtype.kind in "iu":
+        values = values[(values > 2**53) | (values < -(2**53))]
+    integers = (int(value) for value in values.ravel().tolist() if isinstance(value, int | np.integer))
+    return next((value for value in integers if abs(value) < 10**300 and int(float(value)) != value), None)
 
 
 def warn_of_rounded_integers(X: Any) -> None:
@@ -40,11 +36,10 @@ def warn_of_rounded_integers(X: Any) -> None:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         columns = ((in_quotes(str(name)), X[name]) for name in dict.fromkeys(X.columns))
     else:
-        if isinstance(X, list | tuple):
-            X = np.array(X, dtype=object)
+        X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
         if not isinstance(X, np.ndarray) or X.ndim != 2 or rounded_integer(X) is None:
             return
-        columns = ((str(j), X[:, j]) for j in range(X.shape[1]))
+        columns = ((str(j), column) for j, column in enumerate(X.T))
     rounded = [(name, value) for name, column in columns if (value := rounded_integer(column)) is not None]
     if rounded:
         names = ", ".join(name for name, _ in rounded[:5]) + (", ..." if len(rounded) > 5 else "")

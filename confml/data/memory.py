@@ -1,7 +1,10 @@
 """Memory: refuse what does not fit before it is taken."""
 
+import contextlib
 import os
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,17 +35,12 @@ def check_width(columns: int, where: str) -> None:
 
 def available_memory() -> int | None:
     """Return bytes that this machine can still give, or None where that is not known."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as stream:
-            for line in stream:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
+    with contextlib.suppress(OSError):
+        numbers = re.search(r"MemAvailable:\s*(\d+)", Path("/proc/meminfo").read_text(encoding="ascii"))
+        return int(numbers[1]) * 1024 if numbers else None
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
+    return None
 
 
 def require_memory(count: int, purpose: str, *, where: str | None = None, hint: str | None = None) -> None:

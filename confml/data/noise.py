@@ -6,6 +6,7 @@ does not change the labels that get noise. With one seed, the rows noised at 5 %
 10 %.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -73,13 +74,8 @@ def nominal_columns(data: DataSet) -> list[list[int]]:
 def irrelevant_names(attributes: Iterable[str], count: int) -> tuple[str, ...]:
     """Return ``count`` unused names for appended features: irrelevant-1, irrelevant-2, ..."""
     existing = set(attributes)
-    names: list[str] = []
-    number = 0
-    while len(names) < count:
-        number += 1
-        if f"irrelevant-{number}" not in existing:
-            names.append(f"irrelevant-{number}")
-    return tuple(names)
+    names = (f"irrelevant-{number}" for number in itertools.count(1))
+    return tuple(itertools.islice((name for name in names if name not in existing), count))
 
 
 def _noise_labels(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -100,16 +96,13 @@ def _noise_attributes(
     n, d = X.shape
     if n < 2:
         raise ConfmlError("attribute values cannot be taken from another row where there is only one")
-    first = {int(group[0]): [int(column) for column in group] for group in nominal if len(group)}
-    grouped = {column for columns in first.values() for column in columns}
-    for column in range(d):
-        if column in grouped and column not in first:
-            continue
-        columns = first.get(column, [column])
+    grouped = {column for group in nominal for column in group}
+    features = [*nominal, *([column] for column in range(d) if column not in grouped)]
+    for columns in sorted(list(group) for group in features if len(group)):
         order = rng.permutation(n)
         others = (np.arange(n) + rng.integers(1, n, size=n)) % n
-        rows, together = order[: _count(n, share)], np.array(columns)
-        X[np.ix_(rows, together)] = X[np.ix_(others[rows], together)]
+        rows = order[: _count(n, share)]
+        X[np.ix_(rows, columns)] = X[np.ix_(others[rows], columns)]
 
 
 def _count(n: int, share: float) -> int:
