@@ -1,6 +1,5 @@
 """Audit a data set: mistakes in the data that make results look better or worse than they are."""
 
-import hashlib
 import math
 from collections.abc import Collection, Sequence
 
@@ -34,7 +33,7 @@ def audit(data: DataSet) -> list[Finding]:
     left_out = [finding for finding in no_feature if finding.code != "repeated-identifier"]
     named = {name for finding in left_out for name in finding.columns}
     return [
-        *_duplicate_rows(data, rows, features, y),
+        *_duplicate_rows(data, rows, features, y, train),
         *_rows_in_both_parts(data, rows),
         *_alike_labels(data),
         *_rare_classes(data, train),
@@ -65,10 +64,11 @@ def _first_of_equal(numbers: np.ndarray) -> np.ndarray:
     return first[inverse.reshape(-1)]
 
 
-def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
+def _duplicate_rows(
+    data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray, train: np.ndarray
+) -> list[Finding]:
     findings: list[Finding] = []
     numbers = np.arange(len(data))
-    train = numbers if data.train_rows is None else data.train_rows
     repeated = train[_repeats(rows[train])]
     if len(repeated):
         verb = "repeats" if len(repeated) == 1 else "repeat"
@@ -102,26 +102,19 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
     both = data.test_rows[np.isin(rows[data.test_rows], rows[data.train_rows])]
     if not len(both):
         return []
-    remedy = (
-        "remove them from the training rows; errors on training rows usually underestimate the error on new "
-        "rows"
-    )
-    sentence = (
-        f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows {'is' if len(both) == 1 else 'are'}"
-    )
-    return [_of_rows("rows-in-train-and-test", data, both, f"{sentence} training rows too", remedy)]
+    remedy = "remove them from the training rows: their errors usually underestimate the error on new rows"
+    verb = "is" if len(both) == 1 else "are"
+    sentence = f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows {verb} training rows too"
+    return [_of_rows("rows-in-train-and-test", data, both, sentence, remedy)]
 
 
 # ---- labels
 
 
 def _alike_labels(data: DataSet) -> list[Finding]:
-    if data.y.dtype.kind != "U":
-        return []
-    return [
-        Finding("alike-labels", alike_sentence(variants), "use one spelling if they mean the same class")
-        for variants in label_variants(data.classes.tolist())
-    ]
+    variants = label_variants(data.classes.tolist()) if data.y.dtype.kind == "U" else []
+    remedy = "use one spelling if they mean the same class"
+    return [Finding("alike-labels", alike_sentence(labels), remedy) for labels in variants]
 
 
 def alike_sentence(labels: Sequence[str]) -> str:
@@ -167,11 +160,9 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
     names = []
     for j, name in enumerate(data.table_attributes):
         values = data.table[kept, j]
-        there = ~np.isnan(values)
-        if not there.all():
+        # The first rows refute most features.
+        if np.isnan(values).any() or _runs(values[:_FIRST], labels[:_FIRST])[0]:
             continue
-        if len(values) > 2 * _FIRST and _runs(values[:_FIRST], labels[:_FIRST])[0]:
-            continue  # a few rows refute most features
         conflict, runs = _runs(values, labels)
         if conflict:
             continue
@@ -183,10 +174,10 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
             names.append(name)
     if not names:
         return []
-    columns = (
-        f"column {quoted(names)} determines" if len(names) == 1 else f"columns {quoted(names)} determine"
+    subject = (
+        f"column {quoted(names)} determines" if len(names) == 1 else f"columns {quoted(names)} each determine"
     )
-    sentence = f"{columns} the label of every training row{'' if len(names) == 1 else ', each alone'}"
+    sentence = f"{subject} the label of every training row"
     remedy = "leave it out with ignore: if it is known only after the label"
     return [Finding("gives-label-away", sentence, remedy, columns=tuple(names[:MOST]))]
 
@@ -203,23 +194,15 @@ def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
 
 def _duplicate_features(data: DataSet, train: np.ndarray) -> list[Finding]:
     """Return the features that have the values of an earlier one, unless these are constant."""
-    same = []
-    first: dict[tuple[bool, bytes], str] = {}
-    for j, name in enumerate(data.table_attributes):
-        values = data.table[train, j] + 0.0
-        values[np.isnan(values)] = np.nan
-        if np.array_equal(values, np.full(len(values), values[0]), equal_nan=True):
-            continue
-        key = bool(data.nominal[j]), hashlib.sha256(values.tobytes()).digest()
-        if first.setdefault(key, name) != name:
-            same.append((name, first[key]))
-    if not same:
+    table, names = data.table[train], data.table_attributes
+    first = row_groups(np.vstack([data.nominal, table]).T)
+    repeated = [j for j in np.flatnonzero(first != np.arange(len(names))) if len(np.unique(table[:, j])) > 1]
+    if not repeated:
         return []
-    pairs = listed((f"'{short(a, 25)}' repeats '{short(b, 25)}'" for a, b in same))
+    pairs = listed(f"'{short(names[j], 25)}' repeats '{short(names[first[j]], 25)}'" for j in repeated)
     remedy = "leave one of each pair out with ignore:, because distances count both"
-    columns = tuple(name for name, _ in same[:MOST])
-    sentence = f"columns have equal values: {pairs}"
-    return [Finding("duplicate-columns", sentence, remedy, columns=columns)]
+    columns = tuple(names[j] for j in repeated[:MOST])
+    return [Finding("duplicate-columns", f"columns have equal values: {pairs}", remedy, columns=columns)]
 
 
 def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
@@ -243,15 +226,12 @@ def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
     wide = [names[j] for j in np.argsort(ranges)[::-1] if ranges[j] >= RANGES * typical]
     if not wide:
         return []
-    return [
-        Finding(
-            "unscaled-features",
-            f"features have very different ranges: {quoted(wide, 3)} {HAS[len(wide) > 1]} "
-            f"{RANGES:g} times the range of others or more",
-            "steps: [standardise] for distance and margin methods, unless all features have one unit",
-            columns=tuple(wide[:MOST]),
-        )
-    ]
+    sentence = (
+        f"features have very different ranges: {quoted(wide, 3)} {HAS[len(wide) > 1]} "
+        f"{RANGES:g} times the range of others or more"
+    )
+    remedy = "steps: [standardise] for distance and margin methods, unless all features have one unit"
+    return [Finding("unscaled-features", sentence, remedy, columns=tuple(wide[:MOST]))]
 
 
 def _many_categories(data: DataSet, named: Collection[str]) -> list[Finding]:

@@ -107,12 +107,9 @@ def read_columns(
         raise _joined(list(problems), table, hint)
     names, identifiers = list(categories), by_kind["identifier"]
     if not names:
-        raise DataError(
-            f"no features are left: {quoted(identifiers)} {'has' if len(identifiers) == 1 else 'have'} a "
-            "different text in every row",
-            where=str(table.path),
-            hint="list a column under nominal: to use it as a feature",
-        )
+        message = f"no features are left: a different text in every row of {quoted(identifiers)}"
+        hint = "list a column under nominal: to use it as a feature"
+        raise DataError(message, where=str(table.path), hint=hint)
     values = values[:, [name in categories for name in features]] if len(names) < len(features) else values
     check_finite(table, names, values)
     for signs in dict.fromkeys(marks.values()):
@@ -280,47 +277,42 @@ def handle_missing(
     spec: has ``missing``, and ``groups``, the column of groups, whose values can be missing too. is_test:
     whether it is a test file, whose features can be filled in from the training file.
     """
-    groups, missing, n = spec.groups, spec.missing, len(table)
-    used, gaps = [*features, *([] if groups is None else [groups])], {}
-    for at, name in enumerate(used):
-        if at < len(features) and plain.is_plain[at]:
-            gap = np.isnan(plain.values[:, at])
-        else:
-            gap = ~table.texts(name).where(bool)
-        if gap.any():
-            gaps[name] = gap
-    if not gaps:
+    groups, where = spec.groups, str(table.path)
+    absent = np.isnan(plain.values)
+    for at in np.flatnonzero(~plain.is_plain):
+        absent[:, at] = ~table.texts(features[at]).where(bool)
+    names = list(features)
+    if groups is not None:
+        absent, names = np.column_stack([absent, ~table.texts(groups).where(bool)]), [*names, groups]
+    if not absent.any():
         return plain
-    absent, names = np.column_stack(list(gaps.values())), list(gaps)
-    if missing == "drop":
+    if spec.missing == "drop":
         kept = np.asarray(~absent.any(axis=1))
-        gone = f"{counted(int((~kept).sum()), 'row')} of {n}"
+        gone = f"{counted(int((~kept).sum()), 'row')} of {len(table)}"
         notes.append(f"{table.path.name}: {gone} with missing values left out")
         if not kept.any():
             hint = "missing: mean keeps rows, ignore: leaves a column out"
-            raise DataError(
-                "every row has missing values, so no row is left", where=str(table.path), hint=hint
-            )
+            raise DataError("every row has missing values, so no row is left", where=where, hint=hint)
         table.keep(kept)
         return plain._replace(values=plain.values[kept])
-    empty = [name for name, gap in gaps.items() if gap.all()]
+    empty = [names[at] for at in np.flatnonzero(absent.all(axis=0))]
     if empty and not is_test:
         message = f"columns have no values: {quoted(empty)}"
-        raise DataError(message, where=str(table.path), hint="list them under ignore:")
-    if missing == "mean" and groups not in gaps:
+        raise DataError(message, where=where, hint="list them under ignore:")
+    if spec.missing == "mean":
         count = counted(int(absent.sum()), "value")
-        notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
-        return plain
-    if missing == "mean":
-        absent &= np.array(names) == groups
-    rows, of_gaps = np.nonzero(absent)
-    first, name = int(rows[0]), names[of_gaps[0]]
+        absent = absent & (np.array(names) == groups)
+        if not absent.any():
+            notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
+            return plain
+    rows, columns = np.nonzero(absent)
+    first, name = int(rows[0]), names[columns[0]]
     value = table.text(first, name)
     message = f"the value is missing ('{value}')" if value else "the field is empty"
     if len(rows) > 1:
         message += f"; {len(rows) - 1} more, on {at_lines(table.lines[rows[1:]].tolist(), table.unit)}"
     hint = "missing: drop (--missing drop) leaves such rows out"
-    hint += ", missing: mean (--missing mean) fills in means" if missing == "error" else ""
+    hint += ", missing: mean (--missing mean) fills in means" if spec.missing == "error" else ""
     raise DataError(message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint)
 
 
@@ -337,10 +329,8 @@ def check_finite(table: TextTable, names: Sequence[str], values: np.ndarray) -> 
 def _note_kinds(by_kind: Mapping[str, list[str]], categories: Mapping[str, Any], notes: list[str]) -> None:
     text, integers, identifiers = by_kind["text"], by_kind["integer"], by_kind["identifier"]
     if text:
-        shown = [
-            f"'{short(name, 40)}' ({counted(len(categories[name]), 'category', 'categories')})"
-            for name in text
-        ]
+        counts = (counted(len(categories[name]), "category", "categories") for name in text)
+        shown = [f"'{short(name, 40)}' ({count})" for name, count in zip(text, counts, strict=True)]
         column = "a column without numbers is" if len(text) == 1 else "columns without numbers are"
         notes.append(f"{column} taken as categorical: {listed(shown, 10)}")
     if identifiers:
@@ -349,7 +339,5 @@ def _note_kinds(by_kind: Mapping[str, list[str]], categories: Mapping[str, Any],
             f"{quoted(identifiers, 10)}; nominal: [{short(identifiers[0], 40)}] makes it a feature"
         )
     if integers:
-        notes.append(
-            "columns of whole numbers above 2^53, which floats would round, are taken as categorical: "
-            f"{quoted(integers, 10)}"
-        )
+        fact = "columns of whole numbers above 2^53, which floats would round, are taken as categorical"
+        notes.append(f"{fact}: {quoted(integers, 10)}")

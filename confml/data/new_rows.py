@@ -12,16 +12,8 @@ from confml.data.columns import UnknownCategory, code_features, unknown_notes
 from confml.data.csv_table import DECIMALS, check_value
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
-from confml.data.text_table import (
-    Texts,
-    TextTable,
-    is_number,
-    missing_texts,
-    quoted,
-)
+from confml.data.text_table import Texts, TextTable, is_number, missing_texts, quoted
 from confml.errors import ConfigError, DataError, did_you_mean, in_quotes
-
-MISSING_LABEL, UNKNOWN_LABEL = -2, -1  # codes of labels
 
 
 @dataclass(frozen=True)
@@ -40,9 +32,6 @@ class NewRows:
     ids: np.ndarray
     labels: list[str] | None
     labelled: np.ndarray
-
-
-MOST_ROWS = 2**53  # number of training rows; larger counts are not exact as floats
 
 
 class RowCoder:
@@ -70,14 +59,11 @@ class RowCoder:
         csv_format: CsvFormat | None = None,
     ):
         self.label, self.missing, self.decimal = label, missing, decimal
-        self.encoding, self.separator, self.header, self.missing_values = csv_format or CsvFormat()
+        self._csv_format = tuple(csv_format or CsvFormat())
         self.number_marks = dict(data.number_marks)
         self.class_texts = tuple(map(str, data.classes.tolist()))
-        self.features, self.categories, self.id_columns = (
-            data.table_attributes,
-            data.categories,
-            data.id_columns,
-        )
+        self.features, self.categories = data.table_attributes, data.categories
+        self.id_columns = data.id_columns
         self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
@@ -85,12 +71,12 @@ class RowCoder:
     def use_ranges(self, table: np.ndarray) -> None:
         """Take ``ranges`` (3, a) from the training rows (m, a): the smallest value, the largest value and the
         number of values of each feature; NaN, NaN and 0 for categories."""
-        self.ranges = np.full((3, len(self.features)), np.nan)
-        self.ranges[2] = 0
-        for j in (j for j, texts in enumerate(self.categories) if texts is None):
-            values = table[:, j][~np.isnan(table[:, j])]
-            if len(values):
-                self.ranges[:, j] = values.min(), values.max(), len(values)
+        import pandas as pd
+
+        numeric = [j for j, texts in enumerate(self.categories) if texts is None]
+        ranges = pd.DataFrame(table).agg(["min", "max", "count"]).to_numpy(dtype=np.float64)
+        self.ranges = np.tile([[np.nan], [np.nan], [0.0]], len(self.features))
+        self.ranges[:, numeric] = ranges[:, numeric]
 
     def without_counts(self) -> "RowCoder":
         """Return a copy that has coded no rows yet."""
@@ -111,7 +97,7 @@ class RowCoder:
     @property
     def csv_format(self) -> CsvFormat:
         """The format of the training file, which CSV files of new rows have by default."""
-        return CsvFormat(self.encoding, self.separator, self.header, self.missing_values)
+        return CsvFormat(*self._csv_format)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,24 +106,21 @@ class RowCoder:
 
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
-        lacking = [name for name in self.features if name not in table]
-        columns = set(self.columns)
+        columns, file = set(self.columns), table.path.name
+        lacking, gone = (
+            [name for name in names if name not in table] for names in (self.features, self.id_columns)
+        )
         extra = [name for name in table.names if name not in columns]
         if lacking:
             similar = did_you_mean(lacking[0], extra, list_all=False)
-            there = f"there are {quoted(table.names, 20)}"
+            names = f"there are {quoted(table.names, 20)}"
             message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
-            raise DataError(message, where=str(table.path), hint="; ".join(filter(None, [similar, there])))
+            raise DataError(message, where=str(table.path), hint="; ".join(filter(None, [similar, names])))
         notes = list(table.notes)
         if extra:
-            notes.append(
-                f"{table.path.name}: columns that the training rows do not have are not used: {quoted(extra)}"
-            )
-        gone = [name for name in self.id_columns if name not in table]
+            notes.append(f"{file}: columns that the training rows do not have are not used: {quoted(extra)}")
         if gone:
-            notes.append(
-                f"{table.path.name}: identifier columns of the training rows are missing: {quoted(gone)}"
-            )
+            notes.append(f"{file}: identifier columns of the training rows are missing: {quoted(gone)}")
         return notes
 
     def code(self, table: TextTable, first: bool = True) -> NewRows:
@@ -146,13 +129,22 @@ class RowCoder:
         Raises DataError for a text, an infinite or a missing value in a feature, and for first rows none of
         whose labels is a class.
         """
-        n, names = len(table), self.features
-        table = replace(table, missing=missing_texts(self.missing_values))
-        values = code_features(table, names, self.categories, self.number_marks, self.decimal, self.unknown)
-        complete = np.asarray(~np.isnan(values).any(axis=1))
-        if self.missing == "error" and not complete.all():
-            raise self._missing_error(table, values)
-        X, _ = code_columns(values, names, self.categories, self._coding)
+        n, features = len(table), self.features
+        table = replace(table, missing=missing_texts(self.csv_format.missing_values))
+        marks = self.number_marks
+        values = code_features(table, features, self.categories, marks, self.decimal, self.unknown)
+        rows, columns = np.nonzero(np.isnan(values))
+        if len(rows) and self.missing == "error":
+            row, name = int(rows[0]), features[columns[0]]
+            text = table.text(row, name)
+            total = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
+            raise DataError(
+                "the value is missing" + (f" ('{text}')" if text else "") + total,
+                where=table.where(row, name),
+                hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
+                "missing: drop leaves such rows without a prediction",
+            )
+        X, _ = code_columns(values, features, self.categories, self._coding)
         ids = [table.fields(name) if name in table else [""] * n for name in self.id_columns]
         labels, labelled = None, np.zeros(n, dtype=bool)
         if self.label is not None and self.label in table:
@@ -163,15 +155,9 @@ class RowCoder:
                 if first:
                     self._check_labels_meet({*of_rows} - {""}, str(table.path))
                 labels = [text or field for text, field in zip(of_rows, labels, strict=True)]
-        return NewRows(
-            X,
-            values,
-            complete,
-            table.lines,
-            np.array(ids, dtype=object).reshape(len(ids), n).T,
-            labels,
-            labelled,
-        )
+        id_texts = np.array(ids, dtype=object).reshape(len(ids), n).T
+        complete = np.asarray(~np.isnan(values).any(axis=1))
+        return NewRows(X, values, complete, table.lines, id_texts, labels, labelled)
 
     def _check_labels_meet(self, labels: Collection[str], where: str) -> None:
         """Raise DataError if no label is a class, unless all are one class that may be absent."""
@@ -196,17 +182,6 @@ class RowCoder:
     def unknown_notes(self) -> list[str]:
         """Return sentences on the categories that no training row has, and on numbers that are rounded."""
         return unknown_notes(self.unknown, self.features, self.categories)
-
-    def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
-        rows, columns = np.nonzero(np.isnan(values))
-        text = table.text(int(rows[0]), self.features[columns[0]])
-        total = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
-        return DataError(
-            "the value is missing" + (f" ('{text}')" if text else "") + total,
-            where=table.where(int(rows[0]), self.features[columns[0]]),
-            hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
-            "missing: drop leaves such rows without a prediction",
-        )
 
 
 def _coding_of(data: DataSet) -> str:
