@@ -279,7 +279,7 @@ def handle_missing(
     """
     groups, where = spec.groups, str(table.path)
     absent = np.isnan(plain.values)
-    for at in np.flatnonzero(~plain.is_plain):
+    for at in np.flatnonzero(~plain.is_plain).tolist():
         absent[:, at] = ~table.texts(features[at]).where(bool)
     names = list(features)
     if groups is not None:
@@ -295,7 +295,7 @@ def handle_missing(
             raise DataError("every row has missing values, so no row is left", where=where, hint=hint)
         table.keep(kept)
         return plain._replace(values=plain.values[kept])
-    empty = [names[at] for at in np.flatnonzero(absent.all(axis=0))]
+    empty = [name for name, is_empty in zip(names, absent.all(axis=0), strict=True) if is_empty]
     if empty and not is_test:
         message = f"columns have no values: {quoted(empty)}"
         raise DataError(message, where=where, hint="list them under ignore:")
@@ -306,7 +306,7 @@ def handle_missing(
             notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
             return plain
     rows, columns = np.nonzero(absent)
-    first, name = int(rows[0]), names[columns[0]]
+    first, name = int(rows[0]), names[int(columns[0])]
     value = table.text(first, name)
     message = f"the value is missing ('{value}')" if value else "the field is empty"
     if len(rows) > 1:

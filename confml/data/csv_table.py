@@ -334,7 +334,7 @@ def _check_classes(
     if len(of_train) == n > 2 and len(files) == 1:
         hint = "check --label: expected a column of classes, found measurements or identifiers"
         raise DataError("every row has a different label", where=where, hint=hint)
-    if single := [short(repr(classes[j]), 60) for j in np.flatnonzero(counts + of_test == 1)]:
+    if single := [short(repr(classes[j]), 60) for j in np.flatnonzero(counts + of_test == 1).tolist()]:
         notes.append(
             f"{len(single)} of {len(classes)} classes have only one row, so no split has it in both parts: "
             f"{listed(single)}; is {in_quotes(keys.label)} the class?"

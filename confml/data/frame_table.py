@@ -16,6 +16,7 @@ from confml.data.text_table import (
     cell_text,
     is_numeric,
     numbered_names,
+    quoted,
     rows_without_values,
 )
 from confml.errors import DataError
@@ -42,7 +43,7 @@ def frame_table(frame: Any, name: str) -> TextTable:
 def _columns_of(frame: Any, name: str) -> tuple[list[str], pa.Table]:
     """Return the names of columns, and the columns as numbers or as text."""
     if hasattr(frame, "iloc"):
-        header = [str(column) for column in frame.columns]
+        header = list(map(str, frame.columns))
         columns = [_of_pandas(frame.iloc[:, j]) for j in range(len(header))]
     else:
         try:
@@ -81,24 +82,25 @@ def read_frame(
 
     Raises DataError for a file that cannot be read. A workbook needs the package openpyxl.
     """
-    what = "a Parquet file" if kind == "parquet" else "an Excel workbook"
-    notes: tuple[str, ...] = ()
+    where, first = str(path), 1
+    notes: list[str] = []
     try:
         if kind == "parquet":
-            header, data, first = *_read_parquet(path, names_only), 1
+            header, data = _read_parquet(path, names_only)
         else:
             changed = path.stat().st_mtime_ns
             header, data, first, notes = _read_workbook(path.absolute(), has_header, sheet, changed)
-    except DataError as error:
-        raise DataError(error.message, where=str(path), hint=error.hint) from None
+    except DataError:
+        raise
     except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
+        file = "a Parquet file" if kind == "parquet" else "an Excel workbook"
         words = " ".join(str(error).split())[:200]
-        raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
+        raise DataError(f"this is not {file} that can be read: {words}", where=where) from None
     if not header:
-        raise DataError("the table has no columns", where=str(path))
+        raise DataError("the table has no columns", where=where)
     empty = rows_without_values(data)
     if empty.all() and not names_only:
-        raise DataError("the table has no rows", where=str(path))
+        raise DataError("the table has no rows", where=where)
     lines = np.arange(first, first + data.num_rows)
     table = TextTable.of(path, header, data, lines, where=f"{path}, header", unit="row", notes=notes)
     table.keep(~empty)
@@ -125,7 +127,7 @@ def _read_parquet(path: Path, names_only: bool) -> tuple[list[str], pa.Table]:
 @functools.lru_cache(maxsize=2)  # a config's check and its data set read the same workbook
 def _read_workbook(
     path: Path, has_header: bool, sheet: str | None, changed: int
-) -> tuple[list[str], pa.Table, int, tuple[str, ...]]:
+) -> tuple[list[str], pa.Table, int, list[str]]:
     """Return the columns of a sheet of a workbook, the number of its first row of values, and notes.
 
     changed: the time of the file's last change.
@@ -134,18 +136,17 @@ def _read_workbook(
 
     notes = []
     with pd.ExcelFile(path) as book:
-        sheets = [str(name) for name in book.sheet_names]
+        sheets = list(map(str, book.sheet_names))
         if sheet is not None and sheet not in sheets:
             raise DataError(f"there is no sheet '{sheet}'", where=str(path), near=(sheet, sheets))
         if len(sheets) > 1 and sheet is None:
-            others = ", ".join(f"'{name}'" for name in sheets[1:6])
             notes.append(
                 f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
-                f"sheet: (--sheet) reads another one: {others}"
+                f"sheet: (--sheet) reads another one: {quoted(sheets[1:])}"
             )
         frame = pd.read_excel(book, sheet_name=sheet or sheets[0], header=None, dtype=object)
     names, first = numbered_names(frame.shape[1]), 1
     if has_header and len(frame):
         names = ["" if pd.isna(name) else cell_text(name) for name in frame.iloc[0]]
         frame, first = frame.iloc[1:], 2
-    return names, _columns_of(frame, str(path))[1], first, tuple(notes)
+    return names, _columns_of(frame, str(path))[1], first, notes

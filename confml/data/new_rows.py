@@ -59,7 +59,7 @@ class RowCoder:
         csv_format: CsvFormat | None = None,
     ):
         self.label, self.missing, self.decimal = label, missing, decimal
-        self._csv_format = tuple(csv_format or CsvFormat())
+        self._csv_format: tuple = tuple(csv_format or CsvFormat())
         self.number_marks = dict(data.number_marks)
         self.class_texts = tuple(map(str, data.classes.tolist()))
         self.features, self.categories = data.table_attributes, data.categories

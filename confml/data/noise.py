@@ -101,8 +101,8 @@ def _noise_attributes(
     for columns in sorted(list(group) for group in features if len(group)):
         order = rng.permutation(n)
         others = (np.arange(n) + rng.integers(1, n, size=n)) % n
-        rows = order[: _count(n, share)]
-        X[np.ix_(rows, columns)] = X[np.ix_(others[rows], columns)]
+        rows, together = order[: _count(n, share)], np.array(columns)
+        X[np.ix_(rows, together)] = X[np.ix_(others[rows], together)]
 
 
 def _count(n: int, share: float) -> int:

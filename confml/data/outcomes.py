@@ -91,7 +91,7 @@ def outcomes_of(
     if "group" in named:
         changed = frame["group"] != by_item["group"].transform("first")
         if changed.any():
-            row = int(changed.idxmax())
+            row = int(np.argmax(changed))
             where = table.where(row, named["group"])
             raise DataError(f"{name_of(row, 'item')} is in two groups", where=where)
     elif not wide and (alike := [name for name in others if _looks_like_groups(table, name, by_item)]):

@@ -80,18 +80,14 @@ class TextTable:
         """
         where = others.pop("where")
         check_width(len(header), where)
-        names, notes = [" ".join(name.split()) for name in header], list(others.pop("notes", ()))
-        unnamed = [at for at, name in enumerate(names) if not name]
-        for at in unnamed:
-            names[at] = f"unnamed-{at + 1}"
-        if unnamed:
-            called = listed((names[at] for at in unnamed), 3)
-            notes.append(f"{path.name}: columns without a name are called {called}")
-        seen: dict[str, int] = {}
-        for at, name in enumerate(names):
-            first = seen.setdefault(name, at)
-            if first != at:
-                message = f"columns {first + 1} and {at + 1} have the same name, '{short(name, 60)}'"
+        notes = list(others.pop("notes", ()))
+        names = [" ".join(name.split()) or f"unnamed-{at}" for at, name in enumerate(header, start=1)]
+        if unnamed := [name for name, given in zip(names, header, strict=True) if not given.strip()]:
+            notes.append(f"{path.name}: columns without a name are called {listed(unnamed, 3)}")
+        first: dict[str, int] = {}
+        for at, name in enumerate(names, start=1):
+            if first.setdefault(name, at) != at:
+                message = f"columns {first[name]} and {at} have the same name, '{short(name, 60)}'"
                 raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
         return cls(path, data.rename_columns(names), lines, notes=notes, **others)
 
@@ -123,15 +119,12 @@ class TextTable:
     def texts(self, name: str) -> Texts:
         """Return the texts of a column."""
         column = self.data.column(self.places[name])
-        encoded = column.dictionary_encode(null_encoding="encode")  # one dictionary for all chunks
-        distinct = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
-        if is_numeric(column.type):
-            distinct = list(map(cell_text, distinct))
-        codes = [chunk.indices.to_numpy() for chunk in encoded.chunks] or [np.empty(0, dtype=np.int32)]
-        texts = ["" if text in self.missing else text for text in distinct]
+        encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
+        texts = list(map(cell_text, encoded.dictionary.to_pylist()))
+        texts = ["" if text in self.missing else text for text in texts]
         position = {text: at for at, text in enumerate(dict.fromkeys(texts))}
         merged = np.array([position[text] for text in texts], dtype=np.intp)
-        return Texts(list(position), merged[np.concatenate(codes)])
+        return Texts(list(position), merged[encoded.indices.to_numpy()])
 
     def where(self, row: int, name: str | None = None) -> str:
         """Return the place of a row, and of its field in a column, for messages."""
@@ -227,12 +220,12 @@ def is_numeric(kind: pa.DataType) -> bool:
 def rows_without_values(data: pa.Table) -> np.ndarray:
     """Return (n,) bool, which rows have no value in any column."""
     empty = np.ones(data.num_rows, dtype=bool)
-    for column in data.columns:
-        if not empty.any():
-            break
+    for column in data.columns if data.num_rows else ():
         is_number = is_numeric(column.type)
         gaps = pc.is_null(column, nan_is_null=True) if is_number else pc.equal(column, "")
         empty &= gaps.to_numpy()
+        if not empty.any():
+            break
     return empty
 
 
