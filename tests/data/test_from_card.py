@@ -113,7 +113,7 @@ def test_missing_values_are_kept(made):
     card = MISSING.format(policy="mean", more="nominal: [b]", expect=expect)
     data = made({"a.data": "1,u,1\n?,?,2\n5,v,1\n"}, card)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [np.nan] * 3, [5, 0, 1]])
-    assert data.notes[0] == "a.data: 2 values missing, to be filled in with means"
+    assert data.notes[0] == "a.data: 2 values missing, to be replaced by means"
 
 
 CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"
