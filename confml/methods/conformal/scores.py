@@ -170,7 +170,7 @@ def rounding_errors(scores: np.ndarray, size: float) -> np.ndarray:
 def counts_against(
     calibration: np.ndarray, scores: np.ndarray, size: float, totals: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n,) how many sorted ``calibration`` scores (m,) exceed, and how many equal, ``scores`` (n,).
+    """Return how many sorted ``calibration`` scores (m,) exceed, and how many equal, each of ``scores``.
 
     Scores are equal up to rounding errors (`ROUNDING`, relative to the score or to ``size``): the same matrix
     product has other last digits in a batch of another size. Without a tolerance, examples with the same
@@ -180,8 +180,8 @@ def counts_against(
     totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
     are then returned in place of numbers.
     """
-    order = np.argsort(scores)  # a search for ascending numbers is three times as fast
-    scores = scores[order]
+    order = np.argsort(scores, axis=None)  # a search for ascending numbers is three times as fast
+    shape, scores = scores.shape, scores.ravel()[order]
     near = rounding_errors(scores, size)
     up_to = np.searchsorted(calibration, scores + near, side="right")
     lowest, below = scores - near, up_to.copy()
@@ -191,6 +191,6 @@ def counts_against(
         above, ties = len(calibration) - up_to, up_to - below
     else:
         above, ties = totals[-1] - totals[up_to], totals[up_to] - totals[below]
-    greater, equal = np.empty_like(above), np.empty_like(ties)
-    greater[order], equal[order] = above, ties
+    greater, equal = np.empty(shape, above.dtype), np.empty(shape, ties.dtype)
+    greater.flat[order], equal.flat[order] = above, ties
     return greater, equal
