@@ -32,7 +32,7 @@ def draw(data: DatasetResults):
         x = [groups.index((line["by"], line["group"])) + shift for line in lines]
         error, low, high = 100 * np.array([(line["error"], line["low"], line["high"]) for line in lines]).T
         ends = np.maximum([error - low, high - error], 0.0)
-        look = {"color": data.look(name)["color"], "markersize": 3}
+        look = {"color": data.look(name)["color"], "markersize": 3, "clip_on": False}
         panels.handles[name] = upper.errorbar(x, error, ends, fmt="o", elinewidth=0.7, **look)
         lower.plot(x, [line["mean_size"] for line in lines], "o", **look)
     upper.axhline(100 * level, color="black", linewidth=0.5)
