@@ -18,13 +18,13 @@ class External(Method):
     Nothing is fitted. The file is a table (CSV, Parquet or Excel) with one line per row of the data set, in
     any order, and these columns:
 
-    - one per class, called as the class or ``prob[<class>]``: probabilities that sum to 1 per line (a sum
-      within 0.005 of 1 is taken for rounding, and the line is divided by it);
-    - the id columns of the data set (``id:``), or else ``line``, the line of the data file, or else ``row``,
-      the number of the row from 0 as in ``regions/``. If the data set has a training and a test file, a
-      column ``part`` holds train or test; without it, under fixed-split, all lines are of the test part;
-    - optionally ``repeat`` and ``fold``, counted from 0, if each split of the protocol has probabilities of
-      its own.
+    - One column per class, named as the class or ``prob[<class>]``. The probabilities of a line sum to 1. A
+      sum within 0.005 of 1 is taken for rounding, and the line is divided by it.
+    - The id columns of the data set (``id:``), or ``line`` (the line of the data file), or ``row`` (the
+      number of the row from 0, as in ``regions/``).
+    - If the data set has a training and a test file, ``part`` is train or test. Without it, all lines are of
+      the test part with fixed-split.
+    - ``repeat`` and ``fold``, counted from 0, if the probabilities differ per split.
 
     Every test row of every split needs a line. With ``conformal: split`` every training row needs one too:
     the whole training part of a split is the calibration part. The p-values are valid if the other program

@@ -71,17 +71,17 @@ class Conformal(CalibratedMethod, PValueMethod):
     Notes
     -----
     ``split`` calibrates on a random part of the training examples. Label j of a test example has the p-value
-    ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity scores of the n calibration examples
-    under their own labels. If training and test examples are exchangeable, the true label's p-value is at
-    most e with probability at most e, for every level e and any classifier. ``cross`` calibrates on folds;
+    ``(#{s_i >= s_j} + 1) / (n + 1)``. Here s_i is the nonconformity score of calibration example i under its
+    own label. Let training and test examples be exchangeable. Then the p-value of the true label is at most e
+    with probability at most e, for every level e and any classifier. ``cross`` calibrates on folds;
     with K folds of n examples in all, the probability is at most ``2 (e + (1 - e) (K - 1) / (n + K))``.
     ``oob`` fits a bagging ensemble to all training examples and calibrates on the out-of-bag scores: those of
     the trees that did not see an example. All trees score test examples, so the bound e is approximate.
 
-    The page "Conformal prediction with any classifier" of the documentation defines both, the scores
-    (``nonconformity``), label-conditional and smoothed p-values (``mondrian``, ``smoothed``), groups of
-    dependent examples and ``shift``. The page "Guarantees" defines groups with a guarantee
-    (``by``) and the best of several methods (``best_of``).
+    The page "Conformal prediction with any classifier" of the documentation defines all three kinds. It also
+    defines the scores (``nonconformity``), label-conditional and smoothed p-values (``mondrian``,
+    ``smoothed``), groups of dependent examples and ``shift``. The page "Guarantees" defines groups with a
+    guarantee (``by``) and the best of several methods (``best_of``).
 
     In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
     names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any

@@ -15,9 +15,9 @@ from confml.plugins.parameters import Integer
 class WeightedKNN(KNN):
     """Weighted vote of the k nearest training examples, the i-th with weight (d_k - d_i) / (d_k - d_1).
 
-    View ``vote``: the share of each class in the sum of the weights (eq. 3.4), which are in [0, 1], 1 for the
-    nearest and 0 for the k-th. If all k are at one distance, all weights are 1, and all training examples at
-    that distance count equally. With fewer than k training examples, k is their number.
+    View ``vote``: the share of each class in the sum of the weights (eq. 3.4). The weight is 1 for the
+    nearest example and 0 for the k-th. If all k are at one distance, all weights are 1, and all training
+    examples at that distance count equally. With fewer than k training examples, k is their number.
 
     Notes
     -----

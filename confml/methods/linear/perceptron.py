@@ -39,8 +39,8 @@ class Perceptron(MistakeDriven):
     converges if the classes are linearly separable. Learning ends if weights overflow.
 
     metrics: ``presentations``, the number of examples presented up to the last change of weights, over all
-    binary classifiers, only if none of them makes mistakes at the end; ``epochs``, the largest number of
-    epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
+    binary classifiers (only if all classify the training set correctly at the end); ``epochs``, the largest
+    number of epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
 
     References
     ----------

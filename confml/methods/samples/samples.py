@@ -104,8 +104,8 @@ class Samples(WrapperMethod):
     as often as there are draws.
 
     Every share has a Monte Carlo error as ``extra["standard_error"]``, and ``reject`` has three entropies, of
-    which ``entropies`` makes views. The page "Reject, envelope, posterior, exceedance" of the documentation
-    has the formulas. There is a warning below 50 draws.
+    which ``entropies`` makes views. The page "Posterior and version space" of the documentation has the
+    formulas. There is a warning below 50 draws.
 
     In a config: ``samples: ensemble`` or ``samples: {kind: bootstrap, draws: 100}`` on a method, also
     together with ``conformal``; a sweep names a setting ``samples__draws``. ``bayes-knn`` and

@@ -43,8 +43,8 @@ class ClassWeight(Parameter):
 
 _PENALTY = Number("", low=0, low_open=True)
 CLASS_WEIGHT = ClassWeight(
-    "factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a "
-    "problem has several classes); balanced: both sides of each problem have the same total weight; "
+    "factor of C for each class: 1 by default, or the numbers (the mean over the rows if a side has several "
+    "classes); balanced: both sides of each problem have the same total weight; "
     "bayes-error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part"
 )
 

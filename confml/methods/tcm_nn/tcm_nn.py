@@ -51,8 +51,8 @@ class TCMNN(PValueMethod):
     the equal ones. It also has ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
-    p-values are those of a fit to the examples before it (`OnlineTCMNN`). The page "How methods compute" of
-    the documentation has the conventions and the cost.
+    p-values are those of a fit to the examples before it (`OnlineTCMNN`). The page "Conformal prediction with
+    any classifier" of the documentation has the conventions and the cost.
 
     References
     ----------

@@ -37,11 +37,11 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     centre of mass w of version space (the Bayes point machine), from the same trajectory.
 
     Version space must not be empty: with ``ridge`` = 0 the training rows must be separable; with ``ridge`` >
-    0 they always are. With more than two classes there is one problem per class, against all others, and p
-    is the fraction of each problem divided by their sum.
-    A test example whose kernel values with all training rows are 0 has equal p for all classes. Features
-    should be on one scale (``steps: [standardise]``). The page "Transduction" of the documentation describes
-    the samplers, the stopping rule and their errors.
+    0 they always are. With more than two classes there is one problem per class, against all others, and p is
+    the fraction of each problem divided by their sum. A test example whose kernel values with all training
+    rows are 0 has equal p for all classes. Features should be on one scale (``steps: [standardise]``). The
+    page "Posterior and version space" of the documentation describes the samplers, the stopping rule and
+    their errors.
     """
 
     name = "bayes-transduction"

@@ -110,11 +110,12 @@ def rows(report: Report) -> Iterator[Row]:
     """Certify the best threshold of all methods and views together.
 
     The thresholds of all views of all method variants of a data set are tested together on the calibration
-    half of each test part. The guarantee therefore holds for the chosen method, view and threshold. (The
-    thresholds of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One
-    row per limit on the risk of the accepted rows (scope ``all``: of all classes together). Only
-    limits that the calibration rows of every split may certify are tested, together (Bonferroni), so the
-    smallest certified limit may be chosen when the results are known.
+    half of each test part. The guarantee therefore holds for the chosen method, view and threshold. Each
+    threshold of ``certified.csv`` is certified by itself, so the best of them has no guarantee.
+
+    The file has one row per limit on the risk of the accepted rows (scope ``all``: of all classes together).
+    Only limits that the calibration rows of every split may certify are tested. They are tested together
+    (Bonferroni), so the smallest certified limit may be chosen when the results are known.
 
     The chosen threshold is the certified one that accepts most calibration rows. candidates: number of views
     certified together, the smallest of a split. certified: number of splits with a certified threshold.

@@ -123,10 +123,10 @@ def write(report: Report) -> None:
 
     ``split`` is the split, and ``row`` the number of the row from 0: in the test part for a fixed split, else
     in the whole data set, after ``missing: drop`` left out rows. ``line`` is the line of the file that the
-    row was read from, counted from 1 with the header (of the test file for a test part), and the columns of
-    ``id:`` follow: join other data by these. ``part`` is ``train`` or ``test`` if the parts of the provider
-    are pooled, because lines are then those of two files. An identifier with the name of another column is
-    called ``id.<name>``. Data without a file have no lines.
+    row was read from (of the test file for a test part), counted from 1 with the header. The columns of
+    ``id:`` follow; use them to join other data. ``part`` is ``train`` or ``test`` if the parts of the
+    provider are pooled, because lines are then those of two files. An identifier with the name of another
+    column is called ``id.<name>``. Data without a file have no lines.
 
     ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
     p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;
@@ -137,8 +137,8 @@ def write(report: Report) -> None:
     with a backslash. ``reason@<level>``: ``certain`` (one label), ``ambiguous`` (several) or ``atypical``
     (none). Margins have no regions.
 
-    ``p_smoothed`` for p-values with counts: (greater + tau equal) / N of the true label, where greater and
-    equal of the N examples counted have nonconformity scores greater than and equal to its own.
+    ``p_smoothed`` for p-values with counts: (greater + tau equal) / N of the true label. N is the number of
+    counted examples; greater and equal are the numbers with a greater and with an equal nonconformity score.
     ``ks_statistic`` in ``metrics.csv`` is its distance from the uniform distribution.
 
     Steps of an online pass: ``learnt`` (examples learnt before), and the decimal logarithms of the simple
