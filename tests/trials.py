@@ -1,12 +1,28 @@
-"""Cases of `make test-all` that `make test` leaves out: `more_of` marks them (see conftest.py)."""
+"""Data of several tests, and cases of `make test-all` that `make test` leaves out (see conftest.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
+
+
+def blobs(seed: int, rows: int, c: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return overlapping classes of unequal sizes in two features: X (rows, 2) and y (rows,)."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.integers(0, c + 1, rows), c - 1)
+    return rng.normal(size=(rows, 2)) + 1.3 * np.stack([y, y == 1], axis=1), y
+
+
+def clouds(rows: int = 150, classes: int = 5, d: int = 4, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Return overlapping classes with an example of each at least, X and y, and 80 test examples."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
+    X = rng.normal(scale=1.2, size=(classes, d))[y] + rng.normal(size=(rows, d))
+    return X, y, rng.normal(scale=2.0, size=(80, d))
 
 
 def more_of(cases: Iterable[Any]) -> list[Any]:

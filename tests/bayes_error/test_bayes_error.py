@@ -1,7 +1,5 @@
 """Spanning trees and Bayes error rates against literal versions: full graphs, all trees of tiny ones."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

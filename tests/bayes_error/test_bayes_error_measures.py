@@ -1,7 +1,5 @@
 """Known Bayes errors, bounds of all classes, selection and intervals."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Spanning trees by searches in a k-d tree and by products, against Kruskal's algorithm on the full graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference import bayes_error as naive

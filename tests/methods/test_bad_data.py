@@ -6,8 +6,6 @@ checks of the runner, and must be right where the classes are far apart. An erro
 ConfmlError) with a sentence.
 """
 
-from __future__ import annotations
-
 import traceback
 import warnings
 from functools import partial

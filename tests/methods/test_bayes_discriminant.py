@@ -1,7 +1,5 @@
 """Geisser's Bayesian discriminant: the closed form against draws and a literal version, and priors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import invwishart, multivariate_t

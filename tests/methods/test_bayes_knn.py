@@ -1,7 +1,5 @@
 """Bayesian k-NN: against its literal version, exact against chains, degenerate input, published figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.bayes_knn import accepted_by_exceedance, class_counts, posterior_summary

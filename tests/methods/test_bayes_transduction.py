@@ -1,7 +1,5 @@
 """Bayesian transduction: volumes against rejection sampling, invariances, soft versions, errors."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

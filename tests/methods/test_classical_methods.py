@@ -1,7 +1,5 @@
 """The classical classifiers: worked numbers of Kubat's book, recomputed, and properties of their rules."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

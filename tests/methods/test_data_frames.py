@@ -1,7 +1,5 @@
 """Data frames with text, fitted classifiers, labels of other types than the classes, and sample weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -9,21 +9,10 @@ from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.runner.results import views_from_arrays, views_to_arrays
 
-TREE = {
-    "classes": ["a", "b", "c"],
-    "cut": 0.25,
-    "left": {"class": "a"},
-    "right": {"classes": ["b", "c"], "cut": 0.5, "left": {"class": "b"}, "right": {"class": "c"}},
-}
-CHAINS = {
-    "traces": {"k": [[1.0, 2.0], [1.0, 3.0]]},
-    "every": {"k": 4},
-    "rhat": {"k": 1.5},
-    "ess": {"k": 7.0},
-    "worst_rhat": 1.6,
-    "least_ess": 5.0,
-    "warnings": ["the chains have not converged"],
-}
+LEAVES = {"classes": ["b", "c"], "cut": 0.5, "left": {"class": "b"}, "right": {"class": "c"}}
+TREE = {"classes": ["a", "b", "c"], "cut": 0.25, "left": {"class": "a"}, "right": LEAVES}
+CHAINS = {"traces": {"k": [[1.0, 2.0], [1.0, 3.0]]}, "every": {"k": 4}, "rhat": {"k": 1.5}, "ess": {"k": 7.0}}
+CHAINS |= {"worst_rhat": 1.6, "least_ess": 5.0, "warnings": ["the chains have not converged"]}
 STORED = {
     "tree": TREE,
     "chains": CHAINS,

@@ -1,7 +1,5 @@
 """Classifiers of scikit-learn and of a user's own module by dotted name."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Probabilities of a file: joined to the rows of a data set, with all of confml's measures."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """GenSVM: its objective, its gradient, and its minimum against iterative majorisation."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

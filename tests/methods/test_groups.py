@@ -1,7 +1,5 @@
 """p-values with a guarantee in groups (``by``), against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

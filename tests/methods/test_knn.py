@@ -1,7 +1,5 @@
 """k nearest neighbours: worked examples, ties, equality with the literal version, published errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

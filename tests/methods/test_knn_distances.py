@@ -1,7 +1,5 @@
 """Minkowski, Mahalanobis and polar distances of k-NN, and the votes of a teacher."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear support vector machines put together: one against one, one against the rest, DAG, Crammer-Singer."""
 
-from __future__ import annotations
-
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import LinearSVC
+from trials import clouds
 
 import confml
 from confml.bayes_error import one_vs_rest_bayes_error
@@ -26,13 +25,6 @@ from confml.methods.svm.smart_svm import SmartSVM
 
 TIGHT = 1e-9
 METHODS = [OvOSVM, OvRSVM, DAGSVM, SmartSVM]
-
-
-def clouds(rows=150, classes=5, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
-    X = rng.normal(scale=1.2, size=(classes, d))[y] + rng.normal(size=(rows, d))
-    return X, y, rng.normal(scale=2.0, size=(80, d))
 
 
 def objective(w, X, t, C, penalties):

@@ -1,7 +1,5 @@
 """What holds for every method: scikit-learn's own checks, the contract of `Method`, and invariances."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

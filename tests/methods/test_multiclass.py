@@ -1,7 +1,5 @@
 """Two-class machines put together: problems, votes, probabilities and errors, by hand and by simulation."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nominal attributes through the runner: who gets codes and who dummy columns; steps and noise on them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """`best_of` of `Conformal`, against its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.promises import best_of_p_value

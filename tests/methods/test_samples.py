@@ -1,7 +1,5 @@
 """Posterior draws of any classifier: sources of draws, wrappers, errors, and stored models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.posterior import metropolis, summary_of_draws

@@ -1,7 +1,5 @@
 """Weighted p-values under covariate and label shift, and class frequencies, against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """No parameter of scikit-learn that a config can set executes files, evaluates texts or starts processes."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """SmartSVM: cuts of the graph of classes, the tree, and the walk down it."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
+from trials import clouds
 
 from confml.bayes_error import pairwise_bayes_error
 from confml.methods.svm.class_tree import class_tree, restricted
@@ -78,16 +77,9 @@ def test_every_node_of_a_tree_is_the_least_cut_of_its_classes():
         assert node.cut == pytest.approx(least)
 
 
-def clouds(rows=240, classes=6, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
-    X = rng.normal(scale=2.0, size=(classes, d))[y] + rng.normal(size=(rows, d))
-    return X, y, rng.normal(scale=3.0, size=(60, d))
-
-
 @pytest.mark.parametrize("options", [{}, {"trees": 1, "count": "nontrivial"}])
 def test_the_weights_are_estimated_bayes_errors(options):
-    X, y, _ = clouds()
+    X, y, _ = clouds(240, 6, 3)
     model = SmartSVM(**options).fit(X, y)
     rates = pairwise_bayes_error(X, y, **{"trees": 3, "count": "all", **options})
     assert_array_equal(model.bayes_error_, rates.estimate)
@@ -105,7 +97,7 @@ def test_numbers_and_sizes_of_the_binary_problems():
 
 
 def test_an_example_walks_down_from_the_root():
-    X, y, X_test = clouds()
+    X, y, X_test = clouds(240, 6, 3)
     model = SmartSVM(C=2.0).fit(X, y)
     view = model.confident_predict(X_test)["margin"]
     values = {}
@@ -136,7 +128,7 @@ def test_an_example_walks_down_from_the_root():
     ids=str,
 )
 def test_any_binary_classifier_may_stand_at_the_nodes(options):
-    X, y, X_test = clouds()
+    X, y, X_test = clouds(240, 6, 3)
     y = np.array(list("abcdef"))[y]
     model = SmartSVM(random_state=1, **options).fit(X, y)
     assert model.score(X, y) > 0.6
@@ -151,7 +143,7 @@ def test_any_binary_classifier_may_stand_at_the_nodes(options):
 
 
 def test_a_random_estimator_has_the_same_seed_alone_and_in_a_path():
-    X, y, X_test = clouds()
+    X, y, X_test = clouds(240, 6, 3)
     model = SmartSVM(estimator=DecisionTreeClassifier(max_features=1))
     grid = [{"estimator__max_depth": 1}, {"estimator__max_depth": 6}]
     (_, first), (_, second) = model.evaluate_path(X, y, X_test, grid, np.random.default_rng(4))
@@ -161,7 +153,7 @@ def test_a_random_estimator_has_the_same_seed_alone_and_in_a_path():
 
 
 def test_large_sets_make_do_with_one_tree(monkeypatch):
-    X, y, _ = clouds()
+    X, y, _ = clouds(240, 6, 3)
     monkeypatch.setattr("confml.methods.svm.smart_svm.LARGE", len(X) - 1)
     for rows, trees in ((slice(None), 1), (slice(1, None), 3)):
         rates = pairwise_bayes_error(X[rows], y[rows], trees=trees).estimate
@@ -172,7 +164,7 @@ def test_large_sets_make_do_with_one_tree(monkeypatch):
 
 
 def test_inner_folds_share_the_tree_when_asked_to():
-    X, y, _ = clouds()
+    X, y, _ = clouds(240, 6, 3)
     y = np.where((y == 5) & (np.arange(len(y)) > 10), 0, y)  # class 5 is gone with the first rows
     rows, rest = np.arange(12, len(X)), np.arange(12)
     grid = [{"C": 1.0}, {"C": 2.0, "trees": 1}]

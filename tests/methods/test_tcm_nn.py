@@ -1,7 +1,5 @@
 """TCM-NN against its literal definition, its conventions, its contracts and the published figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference import tcm_nn as naive

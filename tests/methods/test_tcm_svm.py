@@ -1,20 +1,12 @@
 """TCM-SVM against its literal definition, on exchangeable data, and where it would take too long."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
+from trials import blobs
 
 from confml.errors import ConfmlError
 from confml.methods.registry import build
-
-
-def blobs(seed, rows, c):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, c, rows)
-    y[:c] = range(c)
-    return rng.normal(size=(rows, 2)) + 1.5 * np.stack([y, y == 1], axis=1), y
 
 
 @pytest.mark.parametrize("mondrian", [False, True])
@@ -32,30 +24,21 @@ def test_p_values_are_their_definition(c, kernel, mondrian):
         for label in range(c):
             bag, labels = np.vstack([X, x]), [*y.tolist(), label]
             f = np.empty((26, c))
-            for one in range(c):
-                sides = [own == one for own in labels]
-                machine = SVC(C=2.0, kernel=kernel, tol=1e-6).fit(bag, sides)
-                f[:, one] = machine.decision_function(bag) / (2 if c == 2 else 1)
-            alpha = [
-                round(max(f[i, other] for other in range(c) if other != own) - f[i, own], 4)
-                for i, own in enumerate(labels)
-            ]
-            counted = [i for i in range(26) if not mondrian or labels[i] == label]
+            for side in range(c):
+                machine = SVC(C=2.0, kernel=kernel, tol=1e-6).fit(bag, np.equal(labels, side))
+                f[:, side] = machine.decision_function(bag) / (2 if c == 2 else 1)
+            alpha = np.array([max(np.delete(f[i], j)) - f[i, j] for i, j in enumerate(labels)]).round(4)
+            counted = alpha[np.equal(labels, label)] if mondrian else alpha
             # Another order of the classes may move a value by the solver's tolerance, across a rounding.
-            near = [
-                sum(alpha[i] >= alpha[-1] + shift for i in counted) / len(counted) for shift in (1e-3, -1e-3)
-            ]
-            assert near[0] <= p[row, label] + 1 / len(counted) and p[row, label] <= near[1]
+            low, high = (np.mean(counted >= alpha[-1] + shift) for shift in (1e-3, -1e-3))
+            assert low <= p[row, label] + 1 / len(counted) and p[row, label] <= high
 
 
 def test_large_sets_are_refused_with_the_cost():
     rng = np.random.default_rng(0)
     method = build("tcm-svm").fit(rng.random((7000, 2)), np.arange(7000) % 10)
-    with pytest.raises(
-        ConfmlError, match="40,000 machines on 7,001 examples each, about .* minutes"
-    ) as refusal:
+    with pytest.raises(ConfmlError, match="40,000 machines on 7,001 examples each, about .* minutes"):
         method.confident_predict(rng.random((2000, 2)))
-    assert "conformal: split" in refusal.value.hint
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

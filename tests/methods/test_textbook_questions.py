@@ -1,7 +1,5 @@
 """Exercises and thought experiments of Kubat's chapters 2 and 4 that need no data set."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

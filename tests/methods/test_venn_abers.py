@@ -1,11 +1,10 @@
 """Venn-Abers predictors: tables against the max-min definition, bounds, folds, classes, configs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.venn import cross_venn_abers, inductive_venn_abers
 from sklearn.naive_bayes import GaussianNB
+from trials import blobs
 
 import confml
 from confml.errors import ConfigError, ConfmlError
@@ -15,12 +14,6 @@ from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.methods.venn_abers import VennAbers
 from confml.methods.venn_abers.venn_abers import VennAbersTable, score_view
-
-
-def blobs(seed, rows, c=3):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, c, rows)
-    return rng.normal(size=(rows, 2)) + 1.3 * np.stack([y, y == 1], axis=1), y
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,7 +1,5 @@
 """LIBLINEAR is compiled when it is installed; without it confml works, and its methods name the remedy."""
 
-from __future__ import annotations
-
 import sys
 
 import processes

@@ -1,7 +1,5 @@
 """The error bound of `DistanceFilter` under attack: squared distances in exact arithmetic must lie inside."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -39,30 +37,19 @@ def largest_share(distance_filter, X, T):
 def adversarial(kind, d, rng):
     """Rows that make float32 products as wrong as they get: (X, T)."""
     half = 1 + rng.integers(0, 2**10, (12, d)) * 2.0**-10 + 2.0**-24  # each is rounded by half a unit
-    if kind == "every coordinate halfway between two float32":
-        X = half * rng.choice([-1, 1], (12, d))
-    elif kind == "one sign, so that all roundings add up":
-        X = half
-    elif kind == "near rows far from the centre":
-        X = np.ones((12, d)) + rng.normal(size=(12, d)) * 1e-7
-        X[6:] *= -1
-    elif kind == "products that cancel":
-        X = half * np.where(np.arange(d) % 2, 1, -1)
-        X[6:] = np.abs(X[6:])
-    elif kind == "one row much longer than the others":
-        X = rng.normal(size=(12, d)) * 1e-6
-        X[0] = 1e9
-    elif kind == "products below float32":
-        X = rng.normal(size=(12, d)) * 1e-24
-        X[0] = 1.0
-    elif kind == "coordinates below float32":
-        X = rng.integers(-9, 10, (12, d)) * 1e-46
-        X[0], X[1] = 1.0, -1.0
-    elif kind == "coordinates of all sizes":
-        X = 2.0 ** rng.uniform(-40, 0, (12, d)) * rng.choice([-1, 1], (12, d))
-    else:
-        assert kind == "a large offset"
-        X = rng.normal(size=(12, d)) + 1e9
+    normal, signs = rng.normal(size=(12, d)), rng.choice([-1, 1], (12, d))
+    top, first = np.arange(12)[:, None] < 6, np.arange(12)[:, None] == 0
+    X = {
+        "every coordinate halfway between two float32": half * signs,
+        "one sign, so that all roundings add up": half,
+        "near rows far from the centre": np.where(top, 1, -1) * (1 + normal * 1e-7),
+        "products that cancel": half * np.where(top & (np.arange(d) % 2 == 0), -1, 1),
+        "one row much longer than the others": np.where(first, 1e9, normal * 1e-6),
+        "products below float32": np.where(first, 1.0, normal * 1e-24),
+        "coordinates below float32": np.where(first, 1.0, rng.integers(-9, 10, (12, d)) * 1e-46),
+        "coordinates of all sizes": 2.0 ** rng.uniform(-40, 0, (12, d)) * signs,
+        "a large offset": normal + 1e9,
+    }[kind]
     return X, np.vstack([X[::4] * (1 + 2.0**-23), X[::4] + X[1::4] - X[0], 1e6 * X[:2]])
 
 

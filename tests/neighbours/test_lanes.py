@@ -1,7 +1,5 @@
 """Comparisons with a block of rows or boxes, against sums in the order of the features."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Data times a power of two: neighbours and p-values do not change (methods: test_methods_contract.py)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Training rows that are dropped: Tomek links, consistent subsets, `select-examples`."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attributes selected by accuracy and by the Bayes error, with and without groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

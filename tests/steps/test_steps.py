@@ -1,7 +1,5 @@
 """Each step by hand, properties of every step, and chains of steps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

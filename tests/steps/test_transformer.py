@@ -1,7 +1,5 @@
 """Transformers of scikit-learn and of a user's own module as steps, and steps as transformers."""
 
-from __future__ import annotations
-
 import json
 import sys
 
