@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +112,28 @@ def quick_figures():
     from confml.report.figures import style
 
     style.FORMATS["png"]["dpi"] = 20
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    """A user's own module in the current folder, which is not on the search path."""
+    from reference import own_module
+
+    own_module.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
+    monkeypatch.delitem(sys.modules, "own_module", raising=False)
+    yield
+    sys.modules.pop("own_module", None)
+
+
+@pytest.fixture
+def allowed(own_module):
+    """The same, with the permission to import it."""
+    from confml.plugins.imports import allow_imports
+
+    with allow_imports(["own_module"]):
+        yield
 
 
 @pytest.fixture

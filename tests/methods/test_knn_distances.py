@@ -28,7 +28,7 @@ def tied_rows(draw):
     """Few distinct values: ties, duplicates, rows of zeros and contradictory labels."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     m, d = draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 3, 20]))
-    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60]))
+    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60, 1e-150, 1e150]))
     low = draw(st.sampled_from([0, -2]))
     X, X_test = (rng.integers(low, 4, size=(rows, d)) * scale for rows in (m, 4))
     return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
@@ -49,19 +49,6 @@ def test_minkowski_equals_the_literal_version(data, power, columns):
 def test_polar_equals_the_literal_version(data):
     X, y, X_test, k = data
     assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
-
-
-def test_whole_differences_tie_whatever_the_power():
-    # 3^3 + 4^3 + 5^3 = 6^3: both rows are at distance 6.
-    X, y = np.array([[3.0, 4, 5], [6, 0, 0]]), np.array([0, 1])
-    assert KNN(1, distance="minkowski", power=3).fit(X, y).predict_proba([[0, 0, 0]]).tolist() == [[0.5, 0.5]]
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_powers_neither_overflow_nor_vanish(scale):
-    X, y = np.array([[1.0, 1.0], [1.3, 0.0], [5.0, 5.0]]) * scale, np.array([0, 1, 2])
-    # The roots are 2^(1/50) = 1.014 and 1.3.
-    assert KNN(1, distance="minkowski", power=50).fit(X, y).predict([[0.0, 0.0]]) == 0
 
 
 @pytest.mark.parametrize("shape", [(80, 3), (40, 15), (12, 20)])
@@ -91,12 +78,6 @@ def test_directions_of_polar_distance():
     nearest = prepare_rows(X, y, 4, np.zeros(2, bool), "polar", 2.0).query(np.array([[8.0, 8.0]]), 4)
     np.testing.assert_allclose(nearest.distances[0], np.array([1, 1, 2, 3]) * math.pi / 4, rtol=1e-11)
     assert KNN(1, distance="polar").fit(X, y).predict([[0.0, 0.0]]) == 3
-
-
-def test_rows_of_one_direction_are_tied():
-    X = np.array([[1.0, 1, 7], [3, 3, 21], [0.1, 0.1, 0.7], [1, 2, 7]])
-    shares = KNN(1, distance="polar").fit(X, [0, 1, 2, 3]).predict_proba([[5.0, 5, 35]])
-    np.testing.assert_allclose(shares, [[1 / 3, 1 / 3, 1 / 3, 0]])
 
 
 def test_weighted_votes_use_the_distance():

@@ -1,12 +1,10 @@
 """Transformers of scikit-learn and of a user's own module as steps, and steps as transformers."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from reference import own_module
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
@@ -19,7 +17,6 @@ import confml
 from confml import StepTransformer
 from confml.config import restore_config
 from confml.errors import ConfigError, ConfmlError
-from confml.plugins.imports import allow_imports
 from confml.report.described import describe_all
 from confml.report.tables.notes import step_notes
 from confml.steps.registry import build_pipeline, check_step
@@ -27,17 +24,6 @@ from confml.steps.registry import build_pipeline, check_step
 PCA_NAME, SCALER = "sklearn.decomposition.PCA", "sklearn.preprocessing.StandardScaler"
 SELECT, IMPUTE = "sklearn.feature_selection.SelectKBest", "sklearn.impute.SimpleImputer"
 ENCODER = "sklearn.preprocessing.TargetEncoder"
-
-
-@pytest.fixture
-def allowed(tmp_path, monkeypatch):
-    own_module.write(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "own_module", raising=False)
-    with allow_imports(["own_module"]):
-        yield
-    sys.modules.pop("own_module", None)
 
 
 def examples(seed=0, rows=40, d=4):
