@@ -67,22 +67,17 @@ def parts_of(folder, config, method, grid=({},)):
     return SplitData.outer(context, grid)
 
 
-def test_a_method_that_takes_codes_gets_them(fruit):
-    config = config_of(fruit, ["{name: knn}"])
-    parts = parts_of(fruit, config, "knn", [{"k": 3}])
-    assert parts.X.shape == (84, 4)
-    assert set(np.unique(parts.X[:, 0])) == {0, 1, 2} and set(np.unique(parts.X[:, 2])) == {0, 1}
-    assert parts.with_nominal_columns([{"k": 3}]) == [{"k": 3, "nominal": [0, 2]}]
-
-
-def test_every_other_method_gets_dummy_columns(fruit):
-    config = config_of(fruit, ["{name: linear-svm}"])
-    for method, point, expected in (
-        ("linear-svm", {"C": 1.0}, {"C": 1.0}),
-        ("knn", {"nominal": "dummy"}, {"nominal": []}),
-    ):
-        parts = parts_of(fruit, config, method, [point])
-        assert parts.X.shape == (84, 7) and parts.with_nominal_columns([point]) == [expected]
+@pytest.mark.parametrize(
+    ("method", "point", "columns", "passed"),
+    [
+        ("knn", {"k": 3}, 4, {"k": 3, "nominal": [0, 2]}),
+        ("knn", {"nominal": "dummy"}, 7, {"nominal": []}),
+        ("linear-svm", {"C": 1.0}, 7, {"C": 1.0}),
+    ],
+)
+def test_methods_get_codes_or_dummy_columns(fruit, method, point, columns, passed):
+    parts = parts_of(fruit, config_of(fruit, ["{name: knn}"]), method, [point])
+    assert parts.X.shape == (84, columns) and parts.with_nominal_columns([point]) == [passed]
 
 
 @pytest.mark.parametrize("on", ["all", "train"])
@@ -118,20 +113,6 @@ def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
         inner = np.searchsorted(outer.train_rows, parts.test_rows)
         assert np.array_equal(parts.y_test, outer.untransformed[1][inner])  # validated on noised labels
     assert sorted(validated) == outer.train_rows.tolist()
-
-
-@pytest.mark.parametrize("on", ["all", "train"])
-def test_rows_of_little_noise_are_among_those_of_much(fruit, on):
-    def noised(share):
-        noise = f"{{on: {on}, labels: {share}, irrelevant: {1 if share else 0}}}"
-        parts = parts_of(fruit, config_of(fruit, ["{name: knn}"], noise=noise), "knn")
-        return parts.y, parts.y_test
-
-    changed = {share: [a != b for a, b in zip(noised(share), noised(0), strict=True)] for share in (0.1, 0.3)}
-    for little, much in zip(changed[0.1], changed[0.3], strict=True):
-        assert (much | ~little).all()
-    assert changed[0.1][0].sum() >= (8 if on == "train" else 3)
-    assert changed[0.3][1].any() == (on == "all")  # noise of the whole file reaches the test labels
 
 
 def test_a_run_with_both_forms(fruit):

@@ -19,9 +19,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 X = np.arange(12.0).reshape(6, 2)
 EXAMPLES = {
     "plain": X,
-    "one row": X[:1],
     "read-only": np.broadcast_to(X, X.shape),
-    "integers": X.astype(int),
     "columns": np.asfortranarray(X),
     "every second row": X[::2],
     "list": X.tolist(),
@@ -39,11 +37,8 @@ LABELS = {
     "integers": lambda n: np.arange(n) % 2,
     "text": lambda n: np.array(["a", "b"])[np.arange(n) % 2],
     "truth values": lambda n: np.arange(n) % 2 == 1,
-    "fractions": lambda n: np.arange(n) + 0.5,
     "objects": lambda n: np.array(["a", "b"], dtype=object)[np.arange(n) % 2],
-    "list": lambda n: list(range(n)),
     "column": lambda n: np.arange(n)[:, None] % 2,
-    "too few": lambda n: np.arange(n - 1) % 2,
     "nan": lambda n: np.full(n, np.nan),
     "all different": lambda n: np.arange(n),
     "none": lambda n: None,
