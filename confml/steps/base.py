@@ -30,6 +30,8 @@ class Step:
     where there are none.
     groups: (m,) numbers from 0, set during a fit: the groups of the training examples; None without groups. A
         step that validates inside keeps the examples of a group in one part.
+    kept_columns_: (d',) the columns of the input that are left after a fit; None for all, or for new ones.
+    new_nominal_: (d',) bool after a fit that makes new columns: those with codes; None if columns are kept.
     """
 
     name: ClassVar[str]
@@ -41,6 +43,8 @@ class Step:
     takes_sparse: ClassVar[bool] = False
     nominal: np.ndarray | None = None
     groups: np.ndarray | None = None
+    kept_columns_: np.ndarray | None = None
+    new_nominal_: np.ndarray | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring with the section Parameters, from the declarations."""
@@ -66,19 +70,13 @@ class Step:
         return self.transform(X), y, np.arange(len(y))
 
     @property
-    def kept_columns_(self) -> np.ndarray | None:
-        """The columns (d',) of the input that are left after a fit; None for all, or for new ones."""
-        return None
-
-    @property
-    def new_nominal_(self) -> np.ndarray | None:
-        """(d',) bool after a fit that makes new columns: those with codes; None if columns are kept."""
-        return None
-
-    @property
     def fit_metrics_(self) -> dict[str, float]:
-        """The step's own quantities after a fit, such as the number of removed rows, for ``metrics.csv``."""
-        return {}
+        """The step's own quantities after a fit, for ``metrics.csv``: the attributes ``<quantity>_``.
+
+        Those that are NaN are left out.
+        """
+        values = {name: float(getattr(self, f"{name}_", np.nan)) for name in self.metrics}
+        return {name: value for name, value in values.items() if not np.isnan(value)}
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
@@ -95,27 +93,20 @@ class Step:
 
 
 class ColumnSelection(Step):
-    """A step that keeps some columns: its fit sets ``_kept``, their numbers, and ``_given``, their number."""
+    """A step that keeps some columns: its fit calls `_keep`."""
 
     metrics = {
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
     }
 
-    _kept: np.ndarray
-    _given: int
+    def _keep(self, columns: np.ndarray, width: int) -> None:
+        """Keep these of ``width`` columns."""
+        self.kept_columns_ = columns
+        self.removed_attributes_, self.kept_attributes_ = width - len(columns), len(columns)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(X)[:, self._kept]
-
-    @property
-    def kept_columns_(self) -> np.ndarray:
-        return self._kept
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        n_columns = len(self._kept)
-        return {"removed_attributes": float(self._given - n_columns), "kept_attributes": float(n_columns)}
+        return np.asarray(X)[:, self.kept_columns_]
 
 
 def complete(X: np.ndarray, step: str) -> np.ndarray:

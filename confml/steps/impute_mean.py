@@ -35,13 +35,9 @@ class ImputeMean(Step):
         for column in np.flatnonzero(self._coded(X) & (present > 0)):
             codes, counts = np.unique(X[~missing[:, column], column], return_counts=True)
             self.mean_[column] = codes[np.argmax(counts)]
-        self.imputed_ = int(missing.sum())
+        self.imputed_values_ = int(missing.sum())
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         X = np.asarray(X, dtype=np.float64)
         return np.where(np.isnan(X), self.mean_, X)
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        return {"imputed_values": float(self.imputed_)}

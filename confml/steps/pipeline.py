@@ -70,8 +70,5 @@ class StepPipeline:
     @property
     def fit_metrics_(self) -> dict[str, float]:
         """The quantities of all steps as ``<step>.<quantity>``; of a repeated step, those of the last one."""
-        return {
-            f"{step.name}.{quantity}": value
-            for step in self.steps
-            for quantity, value in step.fit_metrics_.items()
-        }
+        metrics = [(step.name, *entry) for step in self.steps for entry in step.fit_metrics_.items()]
+        return {f"{step}.{quantity}": value for step, quantity, value in metrics}

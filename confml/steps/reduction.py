@@ -11,9 +11,9 @@ from confml.plugins.parameters import Choice, Flag
 from confml.steps.base import Step, complete
 from confml.steps.pairs import PairDistances
 
-REMOVED = Metric("number of training rows that the step removed", None)
-KEPT = Metric("number of training rows that the step kept", None)
-PASSES = Metric("number of passes over the training rows", None)
+REMOVED = {"removed_rows": Metric("number of training rows that the step removed", None)}
+KEPT = {"kept_rows": Metric("number of training rows that the step kept", None)}
+PASSES = {"passes": Metric("number of passes over the training rows", None)}
 
 
 class ExampleReduction(Step):
@@ -31,12 +31,8 @@ class ExampleReduction(Step):
         X, y = complete(X, self.name), np.asarray(y)
         classes, codes = np.unique(y, return_inverse=True)
         rows = self._kept_rows(X, codes, len(classes), np.random.default_rng(0) if rng is None else rng)
-        self.removed_, self.kept_ = len(y) - len(rows), len(rows)
+        self.removed_rows_, self.kept_rows_ = len(y) - len(rows), len(rows)
         return X[rows], y[rows], rows
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        return {name: float(getattr(self, f"{name.removesuffix('_rows')}_")) for name in self.metrics}
 
 
 @dataclass(eq=False, repr=False)
@@ -65,11 +61,9 @@ class ConsistentSubset(ExampleReduction):
     """
 
     name = "consistent-subset"
-    metrics = {"removed_rows": REMOVED, "kept_rows": KEPT, "passes": PASSES}
+    metrics = {**REMOVED, **KEPT, **PASSES}
     parameters = {
-        "add": Choice(
-            "add misclassified examples together at the end of a pass, or one by one", ("all", "one")
-        )
+        "add": Choice("add misclassified examples at the end of a pass, or one by one", ("all", "one"))
     }
 
     add: str = "all"
@@ -80,21 +74,13 @@ class ConsistentSubset(ExampleReduction):
             chosen[rng.choice(np.flatnonzero(codes == code))] = True
         if self.add == "one":
             self.passes_ = PairDistances(X, self._coded(X), codes, classes).condense(chosen)
-        else:
-            self.passes_ = self._add_all(X, codes, classes, chosen)
-        return np.flatnonzero(chosen)
-
-    def _add_all(self, X: np.ndarray, codes: np.ndarray, classes: int, chosen: np.ndarray) -> int:
-        """Run Table 3.6 on ``chosen`` (m,) bool, in place; return the number of passes."""
-        passes = 0
-        while True:
-            passes += 1
+            return np.flatnonzero(chosen)
+        self.passes_, before = 0, -1
+        while before < chosen.sum():  # Table 3.6
+            self.passes_, before = self.passes_ + 1, chosen.sum()
             rows = prepare_rows(X[chosen], codes[chosen], classes, self._coded(X))
-            _, winners = rows.query(X, 1).vote(1)
-            wrong = (winners != codes) & ~chosen
-            if not wrong.any():
-                return passes
-            chosen |= wrong
+            chosen |= rows.query(X, 1).vote(1)[1] != codes
+        return np.flatnonzero(chosen)
 
 
 class SelectExamples(ExampleReduction):
@@ -119,11 +105,7 @@ class SelectExamples(ExampleReduction):
     """
 
     name = "select-examples"
-    metrics = {
-        "removed_rows": REMOVED,
-        "kept_rows": KEPT,
-        "rounds": Metric("number of rounds of the search", None),
-    }
+    metrics = {**REMOVED, **KEPT, "rounds": Metric("number of rounds of the search", None)}
 
     def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         subset = np.ones(len(codes), dtype=bool)
@@ -155,11 +137,7 @@ class TomekLinks(ExampleReduction):
     """
 
     name = "tomek-links"
-    metrics = {
-        "removed_rows": REMOVED,
-        "links": Metric("number of Tomek links found", None),
-        "passes": PASSES,
-    }
+    metrics = {**REMOVED, "links": Metric("number of Tomek links found", None), **PASSES}
     parameters = {"repeat": Flag("repeat until no links are left")}
 
     repeat: bool = False

@@ -47,9 +47,7 @@ class SelectAttributes(ColumnSelection):
         "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
     parameters = {
-        "method": Choice(
-            "the method whose accuracy is measured, with its default parameters", tuple(METHODS)
-        ),
+        "method": Choice("method whose accuracy is measured, with its default parameters", tuple(METHODS)),
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }
@@ -68,22 +66,16 @@ class SelectAttributes(ColumnSelection):
         least = self.least if _folds(part).size else len(columns)  # too few examples, or groups, to score
         score = self.score_before_ = self._score(X, y, columns, part, seed)
         while len(columns) > least:
-            scores = [
-                self._score(X, y, [candidate for candidate in columns if candidate != column], part, seed)
-                for column in columns
-            ]
+            rests = [[rest for rest in columns if rest != column] for column in columns]
+            scores = [self._score(X, y, rest, part, seed) for rest in rests]
             best = int(np.argmax(scores))
             if scores[best] < score:
                 break
             score = scores[best]
             del columns[best]
-        self.score_after_, self._kept, self._given = score, np.array(columns), X.shape[1]
+        self.score_after_ = score
+        self._keep(np.array(columns), X.shape[1])
         return self
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        scores = {"score_before": self.score_before_, "score_after": self.score_after_}
-        return {**super().fit_metrics_, **scores}
 
     def _score(self, X: np.ndarray, y: np.ndarray, columns: list[int], part: np.ndarray, seed: int) -> float:
         """Return the cross-validated accuracy of the method on these columns."""
@@ -93,13 +85,12 @@ class SelectAttributes(ColumnSelection):
             params["nominal"] = tuple(coded.tolist())
         if "random_state" in method_class(self.method).parameters:
             params["random_state"] = seed
-        right = tested = 0
+        is_right = []
         for fold in _folds(part):
             in_fold = part == fold
             method = build(self.method, params).fit(X[~in_fold][:, columns], y[~in_fold])
-            right += int(np.sum(method.predict(X[in_fold][:, columns]) == y[in_fold]))
-            tested += int(in_fold.sum())
-        return right / max(tested, 1)
+            is_right.extend(method.predict(X[in_fold][:, columns]) == y[in_fold])
+        return sum(is_right) / max(len(is_right), 1)
 
 
 def _folds(part: np.ndarray) -> np.ndarray:

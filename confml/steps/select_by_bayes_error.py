@@ -5,9 +5,9 @@ from typing import Self
 
 import numpy as np
 
-from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
+from confml.bayes_error.selection import sample_by_class, select_attributes
 from confml.measures.metric import Metric
-from confml.plugins.parameters import Choice, Integer, or_null
+from confml.plugins.parameters import Integer, or_null
 from confml.steps.base import ColumnSelection, complete
 
 
@@ -47,26 +47,20 @@ class SelectByBayesError(ColumnSelection):
     }
     parameters = {
         "attributes": Integer("number of features to keep", low=1),
-        "criterion": Choice(
-            "of the estimates of all pairs of classes: their mean, or the largest",
-            options=CRITERIA,
-        ),
         "trees": Integer("number of orthogonal spanning trees whose estimates are averaged", low=1, high=100),
         "rows": or_null(
-            "largest number of training rows for the estimates, drawn by class; null for all",
-            Integer("", low=2),
+            "largest number of training rows for the estimates, drawn by class", Integer("", low=2)
         ),
     }
 
     attributes: int = 10
-    criterion: str = "mean"
     trees: int = 3
     rows: int | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         X, y = complete(X, self.name), np.asarray(y)
-        self._given = X.shape[1]
-        self._kept, self.criterion_ = np.arange(X.shape[1]), float("nan")
+        self.criterion_ = np.nan
+        self._keep(np.arange(X.shape[1]), X.shape[1])
         if X.shape[1] <= self.attributes or len(np.unique(y)) < 2:
             return self
         # in random order in any case, so that ties are not decided by rows that are sorted by class
@@ -74,16 +68,10 @@ class SelectByBayesError(ColumnSelection):
         row_numbers = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
         rows = row_numbers[sample_by_class(y[row_numbers], self.rows, rng)]
         columns, groups = _dummies(X[rows], self._coded(X))
-        selection = select_attributes(
-            columns, y[rows], self.attributes, groups=groups, trees=self.trees, criterion=self.criterion
-        )
-        self._kept, self.criterion_ = np.sort(selection.attributes), float(selection.criterion[-1])
+        selection = select_attributes(columns, y[rows], self.attributes, groups=groups, trees=self.trees)
+        self._keep(np.sort(selection.attributes), X.shape[1])
+        self.criterion_ = float(selection.criterion[-1])
         return self
-
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        metrics = {} if np.isnan(self.criterion_) else {"criterion": self.criterion_}
-        return {**super().fit_metrics_, **metrics}
 
 
 def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -96,12 +84,9 @@ def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) ->
 
 def _dummies(X: np.ndarray, coded: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
     """Return X with a 0/1 column for each code of its coded columns, and the columns of each feature."""
-    parts, groups, start = [], [], 0
-    for column in range(X.shape[1]):
+    parts = []
+    for column, is_coded in enumerate(coded):
         values = X[:, [column]]
-        if coded[column]:
-            values = (values == np.unique(values)).astype(float)
-        parts.append(values)
-        groups.append(list(range(start, start + values.shape[1])))
-        start += values.shape[1]
-    return np.concatenate(parts, axis=1), groups
+        parts.append((values == np.unique(values)).astype(float) if is_coded else values)
+    ends = np.cumsum([part.shape[1] for part in parts])
+    return np.hstack(parts), [numbers.tolist() for numbers in np.split(np.arange(ends[-1]), ends[:-1])]

@@ -74,8 +74,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         ConfigError
             For an unknown step, wrong parameters, and a step that changes rows.
         """
-        warn_of_rounded_integers(X)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite())
+        X = self._checked(X, reset=True)
         if changes_rows(self.step):
             hint = "use it in steps: of a config, or in confml.predict"
             raise ConfigError(f"step '{self.step}' changes the rows of the training set", hint=hint)
@@ -98,9 +97,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
             The transformed examples.
         """
         check_is_fitted(self)
-        warn_of_rounded_integers(X)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=self._finite())
-        return self.step_.transform(X)
+        return self.step_.transform(self._checked(X, reset=False))
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the transformed features: those of a transformer, or after the step.
@@ -132,5 +129,7 @@ class StepTransformer(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = imputes(self.step)
         return tags
 
-    def _finite(self) -> bool | str:
-        return "allow-nan" if imputes(self.step) else True
+    def _checked(self, X, reset: bool) -> np.ndarray:
+        warn_of_rounded_integers(X)
+        finite = "allow-nan" if imputes(self.step) else True
+        return validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=finite)

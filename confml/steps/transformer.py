@@ -4,11 +4,12 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from confml.data.memory import is_sparse
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.sklearn.estimators import new_estimator
 from confml.methods.sklearn.names import TRANSFORMER, find_estimator
@@ -24,19 +25,17 @@ class TransformerStep(Step):
     values. Each ``random_state`` that is not given is set from the seed of the run.
     """
 
-    transformer: ClassVar[str]  # dotted name
-
     def __init__(self, **params: Any):
         self.params = params
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes with the name: the class of one transformer cannot be imported."""
-        return {"name": self.name, "transformer": self.transformer, **vars(self)}
+        return {"name": self.name, **vars(self)}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Self:
         if self.groups is not None and self.divides_groups(self.params):
             raise divided_groups(self.name)
-        self.fitted_ = new_transformer(self.transformer, self.params)
+        self.fitted_ = new_transformer(self.name, self.params)
         if rng is not None:
             _seed(self.fitted_, rng)
         self._numeric = ~self._coded(X)
@@ -44,12 +43,19 @@ class TransformerStep(Step):
         with without_output():
             self.fitted_.fit(numbers, y)
         self._width = self._transformed(numbers[:1]).shape[1]
+        self.kept_columns_ = self.new_nominal_ = None
+        numeric = np.flatnonzero(self._numeric)
+        selected = self.fitted_.get_support(indices=True) if hasattr(self.fitted_, "get_support") else []
+        if len(selected) == self._width:  # a feature selector keeps these, and the columns that hold codes
+            self.kept_columns_ = np.setdiff1d(np.arange(X.shape[1]), np.delete(numeric, selected))
+        elif not (isinstance(self.fitted_, OneToOneFeatureMixin) and self._width == len(numeric)):
+            self.new_nominal_ = np.repeat([False, True], [self._width, X.shape[1] - len(numeric)])
         return self
 
     @classmethod
     def divides_groups(cls, params: Mapping[str, Any]) -> bool:
         """Return whether the transformer, or an estimator inside it, has the parameter ``cv``."""
-        fitted = new_transformer(cls.transformer, params)
+        fitted = new_transformer(cls.name, params)
         if type(fitted).__name__ == "TargetEncoder":  # its folds are those of fit_transform, not of fit
             return False
         return any(name.rpartition("__")[2] == "cv" for name in fitted.get_params(deep=True))
@@ -58,62 +64,32 @@ class TransformerStep(Step):
         numbers = self._transformed(self._numbers(X)) if len(X) else np.empty((0, self._width))
         if self._numeric.all():
             return numbers
-        if self._selected is None and self.new_nominal_ is not None:  # new columns, then the codes
+        if self.new_nominal_ is not None:  # new columns, then the codes
             return np.hstack([numbers, X[:, ~self._numeric]])
-        selected = self.kept_columns_
-        columns = np.arange(X.shape[1]) if selected is None else selected
+        columns = np.arange(X.shape[1]) if self.kept_columns_ is None else self.kept_columns_
         result = X[:, columns].copy()
         result[:, self._numeric[columns]] = numbers
         return result
-
-    @property
-    def kept_columns_(self) -> np.ndarray | None:
-        """The columns that a feature selector keeps, with those that hold codes; None for other steps."""
-        if self._selected is None:
-            return None
-        is_kept = ~self._numeric
-        is_kept[np.flatnonzero(self._numeric)[self._selected]] = True
-        return np.flatnonzero(is_kept)
-
-    @property
-    def new_nominal_(self) -> np.ndarray | None:
-        """(d',) bool, the columns with codes if the transformer makes new columns; else None."""
-        is_one_to_one = isinstance(self.fitted_, OneToOneFeatureMixin)
-        if self._selected is not None or is_one_to_one and self._width == int(self._numeric.sum()):
-            return None
-        return np.repeat([False, True], [self._width, int(np.sum(~self._numeric))])
 
     def _numbers(self, X: np.ndarray) -> np.ndarray:
         """Return the columns without codes; the order of their bytes decides the last digits of products."""
         return X if self._numeric.all() else np.ascontiguousarray(X[:, self._numeric])
 
-    @property
-    def _selected(self) -> np.ndarray | None:
-        """(k,) the numeric columns that a feature selector keeps."""
-        if not hasattr(self.fitted_, "get_support"):
-            return None
-        selected = np.asarray(self.fitted_.get_support(indices=True))
-        return selected if len(selected) == self._width else None
-
     def _transformed(self, X: np.ndarray) -> np.ndarray:
         """Return the transformed examples (n, d') as finite float64 numbers."""
         with without_output():
             transformed = self.fitted_.transform(X)
-        if hasattr(transformed, "toarray"):  # a sparse matrix
-            transformed = transformed.toarray()
+        transformed = transformed.toarray() if is_sparse(transformed) else np.asarray(transformed)
         try:
-            transformed = np.asarray(transformed).astype(np.float64)
+            transformed = transformed.astype(np.float64)
         except (TypeError, ValueError):
-            raise ConfmlError(f"step '{self.transformer}' returns values that are not numbers") from None
+            raise ConfmlError(f"step '{self.name}' returns values that are not numbers") from None
         if transformed.ndim != 2 or len(transformed) != len(X):
-            raise ConfmlError(
-                f"step '{self.transformer}' returns the shape {transformed.shape}, expected {len(X)} rows"
-            )
+            shape = f"the shape {transformed.shape}, expected {len(X)} rows"
+            raise ConfmlError(f"step '{self.name}' returns {shape}")
         if np.isinf(transformed).any() or np.isnan(transformed).any() > np.isnan(X).any():
-            raise ConfmlError(
-                f"step '{self.transformer}' returns values that are not finite",
-                hint="scale the features first, for example with the step 'standardise'",
-            )
+            hint = "scale the features first, for example with the step 'standardise'"
+            raise ConfmlError(f"step '{self.name}' returns values that are not finite", hint=hint)
         return transformed
 
 
@@ -148,11 +124,8 @@ def transformer_step(name: str, transformer_class: Any) -> type[TransformerStep]
             tags = transformer.__sklearn_tags__()
             learns = tags.requires_fit
             uses_labels = tags.target_tags.required or _selects_by_labels(transformer)
-    return type(
-        "TransformerStep",
-        (TransformerStep,),
-        {"name": name, "transformer": name, "learns": learns, "breaks_exchangeability": uses_labels},
-    )
+    properties = {"name": name, "learns": learns, "breaks_exchangeability": uses_labels}
+    return type("TransformerStep", (TransformerStep,), properties)
 
 
 def _selects_by_labels(transformer: Any) -> bool:
