@@ -43,14 +43,9 @@ def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
     for level in variant.run.config.levels:
         regions = [case.regions(level) for _, case in splits]
         shares = [(case.prediction.extra["own_share"].min(axis=1) > level).mean() for _, case in splits]
-        all_labels, coverage, size = (
-            mean_and_sd(list(map(float, values)))[0]
-            for values in (
-                shares,
-                [region.covered.mean() for region in regions],
-                [region.sizes.mean() for region in regions],
-            )
-        )
+        all_labels = mean_and_sd([float(share) for share in shares])[0]
+        coverage = mean_and_sd([float(region.covered.mean()) for region in regions])[0]
+        size = mean_and_sd([float(region.sizes.mean()) for region in regions])[0]
         needed = math.ceil(5 / level - 1e-9) if level else 0
         advice = advice_of(means[0], means[1], means[2], singular, level, needed, all_labels)
         yield level, len(splits), *means, singular, needed, all_labels, coverage, size, advice

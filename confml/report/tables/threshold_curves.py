@@ -5,7 +5,8 @@ confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| 
 rejects the examples below it.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 
 from confml.measures import Metric
 from confml.report.figures.accuracy_rejection import volumes_and_machines
@@ -20,7 +21,7 @@ from confml.report.numbers.outcomes import (
     theta_max,
     threshold_curves,
 )
-from confml.report.numbers.summaries import SummaryRow, mean_and_sd
+from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.tables.table import Row, Table
@@ -63,45 +64,36 @@ def has_both(run: RunResults) -> bool:
 
 
 def rows(report: Report) -> Iterator[Row]:
-    """Bayesian transduction and support vector machines at common thresholds."""
-    for name in sorted({cell.dataset for cell in report.run.cells}):
-        for row in threshold_rows(DatasetResults(report.run, name)):
-            yield row.dataset, row.method, row.variant, *row[4:]
+    """Bayesian transduction and support vector machines at common thresholds.
 
-
-def threshold_rows(data: DatasetResults) -> Iterator[SummaryRow]:
-    """Return numbers of the curves of one data set; none without Bayesian transduction and an SVM.
-
+    No rows for a data set without Bayesian transduction and an SVM.
     For each variant, also of Bayes point machines: ``risk_at_rejection`` at the rates `RATES`. For Bayesian
     transduction: ``rejection_at_one`` and ``error_at_one`` (theta = 1). In comparison with the config's first
     SVM: ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values
     are fractions, with sd over splits where defined.
     """
-    volumes, machines = volumes_and_machines(data)
-    if not volumes or not machines:
-        return
-    machine = next(iter(machines.values()))
-    views = {curve: data.views[label] for label, curve in data.collected(threshold_curves).items()}
-    points = [curve for curve, view in views.items() if view.method == POINTS]
-    for curve in (*machines.values(), *points, *volumes.values()):
-
-        def row(metric: str, values: Sequence[float], level: float | None = None, of=views[curve]):
-            key = (data.name, of.method, of.params, of.cells[0].variant, of.name, metric, level)
-            return SummaryRow(*key, *mean_and_sd(values))
-
-        for rate in RATES:
-            risks = [float(of_split.risk_at_coverage(1.0 - rate)) for of_split in curve.curves]
-            yield row("risk_at_rejection", risks, rate)
-        if curve in volumes.values():
-            rejected, errors = curve.at(1.0)
-            fewer = machine.rejection_at_error(ERROR) - curve.rejection_at_error(ERROR)
-            yield row("rejection_at_one", rejected.tolist())
-            yield row("error_at_one", errors.tolist())
-            for metric, value, level in (
-                ("theta_max", theta_max(machine, curve.rejected(1.0)), None),
-                ("fewer_rejections", fewer, ERROR),
-            ):  # of all splits together
-                yield row(metric, [value], level)._replace(n=len(curve.correct))
+    for name in sorted({cell.dataset for cell in report.run.cells}):
+        data = DatasetResults(report.run, name)
+        volumes, machines = volumes_and_machines(data)
+        if not volumes or not machines:
+            continue
+        machine = next(iter(machines.values()))
+        views = {curve: data.views[label] for label, curve in data.collected(threshold_curves).items()}
+        points = [curve for curve, view in views.items() if view.method == POINTS]
+        for curve in (*machines.values(), *points, *volumes.values()):
+            view = views[curve]
+            key = name, view.method, view.cells[0].variant, view.name
+            for rate in RATES:
+                risks = [float(of_split.risk_at_coverage(1.0 - rate)) for of_split in curve.curves]
+                yield *key, "risk_at_rejection", rate, *mean_and_sd(risks)
+            if curve in volumes.values():
+                rejected, errors = curve.at(1.0)
+                fewer = machine.rejection_at_error(ERROR) - curve.rejection_at_error(ERROR)
+                top, splits = theta_max(machine, curve.rejected(1.0)), len(curve.correct)
+                yield *key, "rejection_at_one", None, *mean_and_sd(rejected.tolist())
+                yield *key, "error_at_one", None, *mean_and_sd(errors.tolist())
+                yield *key, "theta_max", None, top, math.nan, splits  # of all splits together
+                yield *key, "fewer_rejections", ERROR, fewer, math.nan, splits
 
 
 TABLE = Table(
