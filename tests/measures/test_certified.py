@@ -7,7 +7,7 @@ import pytest
 from reference import certified_paths as literal
 from scipy.stats import binom
 
-from confml.measures.certified import binomial_p_value, certify, minimum_accepted, threshold_grid
+from confml.measures.certified import certify, minimum_accepted, threshold_grid
 from confml.measures.certified_paths import Path, certify_paths, most_accepting
 
 
@@ -72,16 +72,6 @@ def test_points_and_paths_are_the_literal_ones(seed, n, m, infinite, risk):
 def path_of(p_values):
     p = np.asarray(p_values, dtype=np.float64)
     return Path(np.linspace(1, 0, len(p)), p, np.arange(len(p)), np.zeros(len(p)))
-
-
-@pytest.mark.parametrize("accepted", [0, 1, 7, 60, 300])
-def test_binomial_p_value_is_the_sum(accepted):
-    errors = np.arange(min(accepted, 12) + 1)
-    for risk in (0.01, 0.05, 0.6):
-        found = binomial_p_value(errors, np.full(len(errors), accepted), risk)
-        np.testing.assert_allclose(
-            found, [literal.binomial(int(e), accepted, risk) for e in errors], rtol=1e-11
-        )
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -7,8 +7,6 @@ from scipy import stats
 from confml.measures.distributions import (
     beta_binomial_pmf,
     beta_quantile,
-    binomial_cdf,
-    binomial_pmf,
     clopper_pearson,
     student_quantile,
     student_sf,
@@ -24,14 +22,6 @@ def draws(size=20_000):
 
 def same(found, expected):
     np.testing.assert_array_equal(found, expected, strict=True)
-
-
-def test_binomial():
-    k, n, p, _ = draws()
-    same(binomial_pmf(k, n, p), stats.binom.pmf(k, n, p))
-    same(binomial_cdf(k, n, p), stats.binom.cdf(k, n, p))
-    same(binomial_pmf(np.arange(8), 7, 0.0), stats.binom.pmf(np.arange(8), 7, 0.0))
-    same(binomial_pmf(np.arange(8), 7, 1.0), stats.binom.pmf(np.arange(8), 7, 1.0))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 17, 557])

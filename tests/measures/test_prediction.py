@@ -166,14 +166,6 @@ def test_acceptance_includes_the_threshold(kind):
     assert make(scores, kind).accepted(0.75).tolist() == [True, False, True]
 
 
-def test_p_values_are_accepted_by_their_confidence():
-    assert make([[0.9, 0.25], [0.9, 0.26], [0.1, 0.1]], "p-value").accepted(0.75).tolist() == [
-        True,
-        False,
-        True,
-    ]
-
-
 def test_envelope_acceptance_is_strict_but_a_share_of_1_is_always_accepted():
     prediction = make([[0.8, 0.2], [0.81, 0.19], [1.0, 0.0]], "envelope")
     assert prediction.accepted(0.8).tolist() == [False, True, True]

@@ -132,15 +132,6 @@ def test_band_over_splits():
         band(curves, grid, what="rsik")
 
 
-# ---- sureness, utility, exceedance
-
-
-def test_sureness():
-    found = sureness([True, True, True, False], [True, True, False, False])
-    assert found == Sureness(0.5, 0.25, 0.25)
-    assert np.isnan(sureness([], [])).all()
-
-
 # ---- matching, as in Table 2
 
 

@@ -33,17 +33,6 @@ def random_case(seed, n=40, c=4, counted=20, unseen=False) -> Case:
     return Case(prediction, rng.integers(0, c + unseen, n))
 
 
-def exchangeable(seed, m=150, n=150):
-    """m training and n test examples of three overlapping classes."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, m + n)
-    X = rng.normal(size=(m + n, 2)) + 1.2 * y[:, None]
-    return X[:m], y[:m], X[m:], y[m:]
-
-
-# ---- criteria of efficiency
-
-
 # ---- smoothed p-values and their distance from uniform
 
 
@@ -168,6 +157,3 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
         written = list(csv.DictReader(file))
     assert [row["class"] for row in written] == [str(row.label) for row in rows]
     assert {row["method"] for row in written} == {"tcm-nn"}
-
-
-# ---- figures

@@ -1,16 +1,8 @@
-"""The test of a risk and the graphical procedure, with exact fractions and one path at a time."""
+"""The graphical procedure with exact fractions, one path at a time."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-
-
-def binomial(errors, accepted, risk):
-    """P(Bin(accepted, risk) <= errors) as a sum of exact fractions of the double ``risk``."""
-    r = Fraction(risk)
-    terms = (math.comb(accepted, e) * r**e * (1 - r) ** (accepted - e) for e in range(errors + 1))
-    return float(sum(terms)) if accepted else 1.0
 
 
 def paths(p_values, delta, order):

@@ -67,16 +67,6 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
         assert found.exception is None
 
 
-@pytest.mark.parametrize("arguments", [("status",), ("report", "-q")])
-def test_no_command_fails_because_of_bookkeeping(finished, tmp_path, arguments):
-    out = tmp_path / "run"
-    shutil.copytree(finished / "run", out)
-    for name in (".run/report-files", ".run/notes.txt"):
-        (out / name).write_bytes(b"\xff\0\xfe")
-    found = command(arguments[0], out, *arguments[1:])
-    assert found.exit_code == 0, found.exception or found.output
-
-
 @pytest.mark.parametrize(
     "options, printed", [([], "five-gaussians"), (["--json"], '"cells"'), (["--quiet"], "")]
 )

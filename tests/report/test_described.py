@@ -28,8 +28,10 @@ def test_every_name_of_a_registry_is_described(kind):
 
 def test_files_are_described_by_their_table():
     for output in known_outputs():
-        for file in output.paths:
+        assert output.text and output.needs
+        for file, about in output.paths.items():
             assert describe_all(file, "table")[0]["name"] == output.name
+            assert about and not about.endswith(".")
     shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
     assert shown.startswith("class-coverage (table)") and "files:\n  tables/class-coverage.csv: " in shown
 

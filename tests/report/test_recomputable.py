@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report.report_cases import entry, make_config, make_run, read
-from scipy.stats import binom
+from scipy.stats import binom, kstest
 
 from confml.measures.certified import threshold_grid
 from confml.measures.martingales import power_martingale, simple_mixture
@@ -112,17 +112,11 @@ def test_certified_thresholds_are_recomputed_from_region_tables(folder, view):
         assert float(row["observed_risk"] or "nan") == pytest.approx(mean_or_nan(risks), nan_ok=True)
         assert int(row["broken"]) == np.sum(np.array(risks) > risk)
     assert stored[0]["threshold"] and not stored[2]["threshold"]
+    assert [row["needed"] for row in stored] == ["29", "59", "299"]
 
 
 def mean_or_nan(values) -> float:
     return float(np.mean(values)) if values else math.nan
-
-
-def distance_from_uniform(p: np.ndarray) -> float:
-    """The largest difference between the empirical distribution and the uniform one, from both sides."""
-    at_most = np.array([np.mean(p <= one) for one in p])
-    below = np.array([np.mean(p < one) for one in p])
-    return float(max(np.max(at_most - p), np.max(p - below)))
 
 
 @pytest.mark.parametrize("smoothed", ["false", "true"])
@@ -138,6 +132,6 @@ def test_online_columns_are_recomputed_from_region_tables(folder, smoothed):
         for row in read(run / "metrics.csv")
         if (row["params"], row["split"], row["level"]) == (f"smoothed={smoothed}", "r1", "")
     }
-    assert metrics["ks_statistic"] == pytest.approx(distance_from_uniform(p), abs=1e-12)
+    assert metrics["ks_statistic"] == pytest.approx(kstest(p, "uniform").statistic, abs=1e-12)
     for metric in ("log10_mixture_martingale", "log10_power_martingale"):
         assert metrics[metric] == float(rows[-1][metric])

@@ -106,16 +106,3 @@ def test_figures_are_drawn(tmp_path):
     write_report(run_by_hand(["r0", "r1"], figures=specs), tmp_path)
     assert len(list((tmp_path / "figures").glob("*.svg"))) == len(specs)
     assert "not drawn" not in (tmp_path / ".run/notes.txt").read_text()
-
-
-def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
-    write_report(run_by_hand(), tmp_path)
-    rows = read(tmp_path / "tables/certified.csv")
-    assert {row["risk"] for row in rows} == {"0.1", "0.05", "0.01"}
-    assert {(row["needed"], row["calibration_rows"]) for row in rows} == {
-        ("29", "20"), ("59", "20"), ("299", "20")
-    }  # fmt: skip
-    assert all(row["certified"] == "0" and row["coverage"] == "0.0" for row in rows)  # 20 cannot do it
-    assert all(row["threshold"] == "" for row in rows)
-    write_report(run_by_hand(thresholds=()), tmp_path)
-    assert not (tmp_path / "tables/certified.csv").exists()
