@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, infos, make_config, make_run, result_of
 from scipy.stats import binom
 
 from confml.measures import Case, Context
@@ -20,7 +20,6 @@ from confml.measures.validity import distance_from_uniform
 from confml.report.run.results import Split
 from confml.report.tables import class_coverage
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 
 def random_case(seed, n=40, c=4, counted=20, unseen=False) -> Case:
@@ -128,8 +127,8 @@ def run_of(seeds, **options):
         return result_of(cell, views, case.truth, train_rows=19)
 
     methods = [entry("tcm-nn", {"k": 1}), entry("naive-bayes")]
-    info = {"blobs": DatasetInfo(name="blobs", rows=80, attributes=2, classes=4)}
-    return make_run(make_config(methods, **options), result, info, list(cases)), cases
+    config = make_config(methods, **options)
+    return make_run(config, result, infos("blobs", rows=80, classes=4), list(cases)), cases
 
 
 def test_class_coverage_is_pooled_over_the_splits(tmp_path):

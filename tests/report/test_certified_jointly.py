@@ -14,7 +14,6 @@ from confml.report.report import Report
 from confml.report.tables.certified import halves
 from confml.report.tables.certified_jointly import Candidate, chosen_threshold, limits_of, rows
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
 
@@ -111,13 +110,12 @@ def test_the_limits_that_rows_can_certify():
 
 def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
     """60 rows can certify 0.2 alone, which spends all of delta on both splits."""
-    info = infos("three", rows=1500, classes=3)
-    run = make_run(
-        make_config([entry("good")], levels=()),
-        lambda cell: predict(cell, 60 if cell.split == "r0" else ROWS),
-        info,
-        ["r0", "r1"],
-    )
+
+    def of_rows(cell):
+        return predict(cell, 60 if cell.split == "r0" else ROWS)
+
+    config = make_config([entry("good")], levels=())
+    run = make_run(config, of_rows, infos("three", rows=1500, classes=3), ["r0", "r1"])
     assert limits_of(30, 1) == (0.2,)
     certified = {row[2]: row[6] for row in rows(Report(run, "."))}
     assert certified.pop(0.2) >= 1 and set(certified.values()) == {0}
@@ -131,15 +129,11 @@ def test_data_with_groups_have_no_guarantee(tmp_path):
         rng = np.random.default_rng(5)
         p = rng.uniform(0.5, 1, 300)
         truth = classes[(rng.random(300) > p).astype(int)]
-        return result_of(
-            cell, {"reject": Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")}, truth
-        )
+        view = Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")
+        return result_of(cell, {"reject": view}, truth)
 
-    info = {name: DatasetInfo(name=name, rows=300, attributes=2, classes=2) for name in ("grouped", "plain")}
-    columns = (("grouped", "site"), ("plain", None))
-    specs = [dataset(name, column) for name, column in columns]
-    config = make_config([entry("knn")], datasets=specs)
-    write_report(make_run(config, predict, info, ["r0"]), tmp_path)
+    config = make_config([entry("knn")], datasets=[dataset("grouped", "site"), dataset("plain")])
+    write_report(make_run(config, predict, infos("grouped", "plain"), ["r0"]), tmp_path)
     for row in read(tmp_path / "tables/certified-jointly.csv"):
         assert row["guarantee"].startswith("None: the rows of a group") == (row["dataset"] == "grouped")
     notes = (tmp_path / ".run/notes.txt").read_text()

@@ -5,12 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from report.report_cases import entry, golden_run, make_config, make_run, result_of
+from report.report_cases import entry, golden_run, infos, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.console import print_run
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 from confml.terminal import carried
 
 LONG = "a-data-set-with-a-name-of-forty-letters-x"
@@ -83,8 +82,7 @@ def many_run(methods: int, datasets=(LONG,)):
         return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, truth)
 
     config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
-    infos = {name: DatasetInfo(name=name, rows=60, attributes=2, classes=2) for name in datasets}
-    return make_run(config, predict, infos, ["r0", "r1"])
+    return make_run(config, predict, infos(*datasets), ["r0", "r1"])
 
 
 def test_a_long_table_has_the_best_and_says_so(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, make_config, make_run, result_of
+from report.report_cases import entry, figure, infos, make_config, make_run, result_of
 
 from confml.config import make_config as config_of
 from confml.errors import ConfmlError
@@ -19,7 +19,6 @@ from confml.report.answers.datasets import ranking
 from confml.report.declared import declared_metrics
 from confml.report.figures import FIGURES, check_figure
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 from confml.steps.registry import known_steps
 
 CHAINS = {"inference": "mcmc", "chains": 2, "burn_in": 50, "samples": 50, "thin": 1, "random_state": 0}
@@ -118,11 +117,8 @@ def ranked_run(values, **config):
         metrics = {"rhat": 1 + low, "ess": 1 + low, "rank": low}
         return result_of(cell, views, [0], fit_metrics=metrics)
 
-    info = {
-        name: DatasetInfo(name=name, rows=9, attributes=2, classes=3, checksum="ab") for name in ("a", "b")
-    }
     methods = [entry("knn", sweep={"k": [1, 2]})]
-    return make_run(make_config(methods, **config), predict, info, ["r0"])
+    return make_run(make_config(methods, **config), predict, infos("a", "b", classes=3), ["r0"])
 
 
 @pytest.mark.parametrize(
@@ -162,6 +158,3 @@ def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
         config_of(document, figures=FIGURES, check_figure=check_figure)
     document["figures"] = [{"ranks": {"metric": "fuzziness"}}]
     config_of(document, figures=FIGURES, check_figure=check_figure)
-
-
-# ---- where else directions are read

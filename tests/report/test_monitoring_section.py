@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, read, result_of
+from report.report_cases import entry, infos, make_config, make_run, read, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 ROWS, CHANGE = 1500, 1000
 
@@ -30,12 +29,8 @@ def predict(cell):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("monitoring")
-    info = {
-        name: DatasetInfo(name=name, rows=ROWS, attributes=2, classes=2, checksum="ab")
-        for name in ("changed", "quiet")
-    }
     config = make_config([entry("tcm-nn", {"smoothed": True})], levels=(0.1,))
-    write_report(make_run(config, predict, info, ["o0"]), folder)
+    write_report(make_run(config, predict, infos("changed", "quiet"), ["o0"]), folder)
     return folder
 
 

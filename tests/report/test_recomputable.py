@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, read
+from report.report_cases import entry, infos, make_config, make_run, read
 from scipy.stats import binom, kstest
 
 from confml.measures.certified import threshold_grid
@@ -17,7 +17,6 @@ from confml.methods.base import Views
 from confml.methods.tcm_nn.online import OnlineTCMNN
 from confml.report.tables.certified import halves
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 from confml.runner.results import CellResult
 
 LEVELS, ROWS = (0.05, 0.2), 301
@@ -61,9 +60,8 @@ def folder(tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("recomputable")
     methods = {"bayes": entry("bayes-knn"), "stream": entry("online", sweep={"smoothed": [False, True]})}
     for name, method in methods.items():
-        info = {name: DatasetInfo(name=name, rows=400, attributes=2, classes=2, checksum="ab")}
         config = make_config([method], levels=LEVELS, thresholds=(0.9,))
-        write_report(make_run(config, predict, info, ["r0", "r1", "r2"]), base / name)
+        write_report(make_run(config, predict, infos(name), ["r0", "r1", "r2"]), base / name)
     return base
 
 

@@ -37,7 +37,6 @@ from confml.report.tables.known import known_outputs
 from confml.report.tables.published_tables import compare, find, published_table, write_combined_tables
 from confml.report.write import write_report
 from confml.runner import manifest
-from confml.runner.manifest import DatasetInfo
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -201,16 +200,11 @@ def test_names_do_not_collide():
 
 def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
     """The same method tuned on two grids: the same name, but two keys."""
-    run = make_run(
-        make_config([entry("ovo-svm"), entry("ovo-svm", label="second")]),
-        lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
-        infos("d", rows=2),
-        ["r0"],
-    )
+    config = make_config([entry("ovo-svm"), entry("ovo-svm", label="second")])
+    view = Prediction(np.arange(2), np.eye(2), "vote")
+    run = make_run(config, lambda cell: result_of(cell, {"vote": view}, [0, 1]), infos("d"), ["r0"])
     one, other = run.cells
-    other = type(other)(
-        "f" * 32, *[getattr(other, name) for name in ("dataset", "method", "params", "split")]
-    )
+    other = replace(other, key="f" * 32)
     results = {**run.results, other.key: replace(run.results[one.key], cell=other)}
     run = type(run)(run.config, [one, other], results, (), run.datasets)
     (file,) = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
@@ -258,9 +252,8 @@ def test_the_papers_variant_is_found_among_others():
 
 
 def test_two_candidates_are_not_chosen_between():
-    summary = [
-        summary_row(name, "tcm-nn", {"k": 1}, "error", None, 0.1) for name in ("satimage", "satellite")
-    ]
+    names = ("satimage", "satellite")
+    summary = [summary_row(name, "tcm-nn", {"k": 1}, "error", None, 0.1) for name in names]
     lines, notes = compare(published_table("tcm-nn-table1"), summary)
     assert all(line.confml is None for line in lines)
     assert any("several variants match" in note and "satimage" in note for note in notes)
@@ -273,12 +266,7 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
 
     for name in ("usps", "shuttle"):
         config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.05,))
-        write_report(
-            make_run(
-                config, predict, {name: DatasetInfo(name=name, rows=4, attributes=1, classes=2)}, ["fixed"]
-            ),
-            tmp_path / name,
-        )
+        write_report(make_run(config, predict, infos(name), ["fixed"]), tmp_path / name)
     (tmp_path / "usps" / ".run/manifest.json").touch()
     (tmp_path / "shuttle" / ".run/manifest.json").touch()
     ended = {"usps": {"finished": "2026-11-22T10:00:00+00:00"}, "shuttle": {}}
@@ -287,11 +275,7 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     write_combined_tables(combined, ["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"])
     (note,) = combined.notes
     assert "shuttle: the run is not finished" in note
-    assert [path.name for path in combined.paths] == [
-        "tcm-nn-table3.csv",
-        "tcm-nn-table3.md",
-        "tcm-nn-table3.tex",
-    ]
+    assert [path.name for path in combined.paths] == [f"tcm-nn-table3.{end}" for end in ("csv", "md", "tex")]
     rows = read(combined.paths[0])
     computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
     assert computed == {("usps", "5"), ("shuttle", "5")}
@@ -327,8 +311,8 @@ def figures_run(figures, methods=None, names=("d",), **others):
         kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
         return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
 
-    datasets = {name: DatasetInfo(name=name, rows=80, attributes=2, classes=3) for name in names}
-    return make_run(make_config(methods, figures=figures, **others), predict, datasets, ["r0", "r1"])
+    config = make_config(methods, figures=figures, **others)
+    return make_run(config, predict, infos(*names, classes=3), ["r0", "r1"])
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):

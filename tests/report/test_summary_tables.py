@@ -15,7 +15,6 @@ from confml.report.report import Report
 from confml.report.run.cells import Failure
 from confml.report.tables.published_tables import write_tables
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 NAME = "a_b & 50 % #1 {x} ~^\\|"
 
@@ -32,8 +31,9 @@ def noisy_run(splits=6, methods=(0.1, 0.12, 0.4, 0.4), datasets=(NAME,), rows=60
         return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value")}, truth)
 
     config = make_config([entry("tcm-nn", sweep={"k": list(range(1, len(methods) + 1))})], levels=(0.1,))
-    names = {name: DatasetInfo(name=name, rows=2 * rows, attributes=2, classes=2) for name in datasets}
-    return make_run(config, predict, names, [f"r{split}" for split in range(splits)])
+    return make_run(
+        config, predict, infos(*datasets, rows=2 * rows), [f"r{split}" for split in range(splits)]
+    )
 
 
 @pytest.mark.parametrize("splits", [1, 2, 6])
@@ -115,12 +115,7 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
         return result_of(cell, {"p-value": Prediction(np.arange(3), p, "p-value")}, truth)
 
     config = make_config([entry("tcm-nn", sweep={"k": [1, 2, 3, 4]})], levels=(0.1,), thresholds=(0.9,))
-    run = make_run(
-        config,
-        predict,
-        infos("d", rows=399, classes=3),
-        ["r0", "r1", "r2", "r3", "r4"],
-    )
+    run = make_run(config, predict, infos("d", rows=399, classes=3), ["r0", "r1", "r2", "r3", "r4"])
     write_report(run, tmp_path)
     rows = (tmp_path / "tables/results.tex").read_text(encoding="utf-8").splitlines()
     for k in (2, 3, 4):
