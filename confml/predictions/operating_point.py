@@ -80,7 +80,7 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
         )
     else:
         reason = (
-            f"the strictest threshold accepts {point.accepted} held-out rows with {point.errors} errors, and "
+            f"the strictest threshold accepts {point.accepted} held-out rows with {point.errors} errors; "
             f"the probability of at most {point.errors} at an error rate of {risk} is {point.p_value:.2g}"
         )
     return (

@@ -65,6 +65,13 @@ def test_the_documentation_is_short():
     assert sum(bool(re.search(r"\w", word)) for text in texts for word in text.split()) <= 25_000
 
 
+def test_pages_that_docstrings_name_exist():
+    titles = {text_of(path).partition("\n")[0].removeprefix("# ") for path in pages()}
+    for path in (ROOT / "confml").rglob("*.py"):
+        for title in re.findall(r'[Tt]he page\s+"([^"]+)"', path.read_text(encoding="utf-8")):
+            assert " ".join(title.split()) in titles, path
+
+
 def test_there_is_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]

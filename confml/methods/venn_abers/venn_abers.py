@@ -22,14 +22,16 @@ _SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 class VennAbers(CalibratedMethod, ProbabilityMethod):
     """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
 
-    Notes ----- ``inductive`` draws a fraction ``calibration`` of the training examples at random as the
-    calibration part and fits the classifier to the others. For a class, the labels are regressed on the
-    scores of the classifier by isotonic regression. p0 and p1 are its values at the test example, which is
-    added with label 0 and with label 1. The view has ``lower`` = p0 and ``upper`` = p1, and the point ``p1 /
-    (1 - p0 + p1)``. With more than two classes there is one such predictor per class. If calibration and test
-    examples are exchangeable, the frequency of each class in expectation lies between the means of ``lower``
-    and ``upper`` over test examples; the point has no guarantee. ``cross`` combines folds, without a
-    guarantee. The page "Conformal prediction with any classifier" of the documentation has the definitions.
+    Notes
+    -----
+    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part
+    and fits the classifier to the others. For a class, the labels are regressed on the scores of the
+    classifier by isotonic regression. p0 and p1 are its values at the test example, which is added with label
+    0 and with label 1. The view has ``lower`` = p0 and ``upper`` = p1, and the point ``p1 / (1 - p0 + p1)``.
+    With more than two classes there is one such predictor per class. If calibration and test examples are
+    exchangeable, the frequency of each class in expectation lies between the means of ``lower`` and ``upper``
+    over test examples; the point has no guarantee. ``cross`` combines folds, without a guarantee. The page
+    "Conformal prediction with any classifier" of the documentation has the definitions.
 
     In a config: ``venn: inductive`` or ``venn: {kind: cross, folds: 5}`` on a method; a sweep names a setting
     ``venn__calibration``. In Python: ``VennAbers(LogisticRegression())``, with any classifier of scikit-learn
