@@ -17,29 +17,19 @@ import reference_pages  # noqa: E402
 
 LINK = re.compile(r"(?<!`)!?\[[^\]]*\]\(([^)\s]+)\)")
 PROSE = [*pages(), ROOT / "CHANGELOG.md"]
-
-
-def _config():
-    """The site's configuration."""
-    return yaml.safe_load((ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8"))
-
-
-def _generated():
-    """Pages and pictures that are in the site and not in the repository."""
-    return {*reference_pages.PAGES, "page.png"}
+SITE = ROOT / "docs" / "pages"
+NAVIGATION = yaml.safe_load((ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+GENERATED = {*reference_pages.PAGES, "page.png"}  # in the site and not in the repository
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_to_files(path):
-    text = text_of(path)
-    for target in LINK.findall(text):
-        target = target.partition("#")[0]
+    for link in LINK.findall(text_of(path)):
+        target = link.partition("#")[0]
         if not target or target.startswith("https://"):
             continue
-        place = (path.parent / target).resolve()
-        site = ROOT / "docs" / "pages"
-        generated = place.is_relative_to(site) and place.relative_to(site).as_posix() in _generated()
-        assert place.exists() or generated, target
+        file = (path.parent / target).resolve()
+        assert file.exists() or file in {SITE / name for name in GENERATED}, link
 
 
 def _listed(entries):
@@ -50,16 +40,14 @@ def _listed(entries):
 
 
 def test_every_page_is_in_the_navigation():
-    listed = list(_listed(_config()["nav"]))
-    site = ROOT / "docs" / "pages"
-    written = {path.relative_to(site).as_posix() for path in site.rglob("*.md")}
-    assert sorted(listed) == sorted({*written, *_generated()} - {"page.png"})
+    written = {path.relative_to(SITE).as_posix() for path in SITE.rglob("*.md")}
+    assert sorted(_listed(NAVIGATION)) == sorted({*written, *GENERATED} - {"page.png"})
 
 
 def test_the_documentation_is_short():
     """At most 30 pages, and 25,000 words besides outputs and measured tables, which programs write."""
-    written = [*(ROOT / "docs" / "pages").rglob("*.md"), ROOT / "docs" / "glossary.md", ROOT / "README.md"]
-    assert len(list(_listed(_config()["nav"]))) <= 30
+    written = [*SITE.rglob("*.md"), ROOT / "docs" / "glossary.md", ROOT / "README.md"]
+    assert len(list(_listed(NAVIGATION))) <= 30
     programs = r"<!-- measured: (?!end).*?<!-- measured: end -->|^```(?:text|csv)\n.*?^```$"
     texts = [re.sub(programs, "", text_of(path), flags=re.DOTALL | re.MULTILINE) for path in written]
     assert sum(bool(re.search(r"\w", word)) for text in texts for word in text.split()) <= 25_000
