@@ -36,8 +36,8 @@ class Figure:
     collects: Callable[[RunResults, Mapping[str, Any]], Sequence[Callable]] = lambda run, options: ()
 
 
-def of_views(*functions: Callable[..., dict[str, Any]]) -> Callable[..., list[ViewNumbers]]:
-    """Return what a `Figure` collects that draws what functions return for the views of a variant."""
+def of_views(*functions: Callable[..., Any]) -> Callable[..., list[ViewNumbers]]:
+    """Return what a `Figure` collects that draws what functions of the views of a variant return."""
     return lambda run, options: [ViewNumbers.of(function, options) for function in functions]
 
 
@@ -82,7 +82,7 @@ class DatasetResults:
         keys = (view.name, metric, None), ("", metric, None)
         return [values[key] for values in splits for key in keys if key in values]
 
-    def collected(self, function: Callable[..., dict[str, Any]], **options: Any) -> dict[str, Any]:
+    def collected(self, function: Callable[..., Any], **options: Any) -> dict[str, Any]:
         """Return what a function of `of_views` returned for the views that have some of it, by label."""
         by_view = self.run.by_view(ViewNumbers.of(function, options))
         keys = {label: view.key for label, view in self.views.items()}

@@ -55,26 +55,18 @@ class RegionErrors(NamedTuple):
 
 
 def region_errors(
-    variant: Variant, max_level: float = 1.0, instances: int | None = None
-) -> dict[str, RegionErrors]:
-    """Return the errors of the regions of each view.
+    splits: Sequence[Split], variant: Variant, max_level: float = 1.0, instances: int | None = None
+) -> RegionErrors | None:
+    """Return the errors of the regions of a view.
 
     instances: number of test examples of each split, the same ones for every method; None for all.
     """
     levels = np.linspace(0, float(max_level), STEPS + 1)
-    by_view = {}
-    for view, splits in variant.views.items():
-        usable = [split for split in splits if split.case.prediction.has_regions and len(split.case.truth)]
-        if usable:
-            by_view[view] = _errors(usable, levels, variant, instances)
-    return by_view
-
-
-def _errors(
-    splits: Sequence[Split], levels: np.ndarray, variant: Variant, instances: int | None
-) -> RegionErrors:
+    usable = [split for split in splits if split.case.prediction.has_regions and len(split.case.truth)]
+    if not usable:
+        return None
     errors, rows = [], []
-    for result, case in splits:
+    for result, case in usable:
         numbers = result.rows
         if instances is not None and instances < len(numbers):
             some = _some(numbers, instances, variant)
@@ -88,9 +80,9 @@ def _errors(
             missed = np.bincount(counts, minlength=last + 1).cumsum()[:last]
         errors.append(missed / len(numbers))
         rows.append(numbers)
-    conformal = all(case.prediction.kind == "p-value" for _, case in splits)
+    conformal = all(case.prediction.kind == "p-value" for _, case in usable)
     different = len(np.unique(np.concatenate(rows)))
-    return RegionErrors(levels, np.mean(errors, axis=0), different, conformal, _counted(splits))
+    return RegionErrors(levels, np.mean(errors, axis=0), different, conformal, _counted(usable))
 
 
 def _counted(splits: Sequence[Split]) -> int | None:
@@ -123,19 +115,15 @@ class RegionSizes(NamedTuple):
     sizes: np.ndarray
 
 
-def region_sizes(variant: Variant) -> dict[str, RegionSizes]:
-    """Return the set sizes of each view with p-values."""
+def region_sizes(splits: Sequence[Split], variant: Variant) -> RegionSizes | None:
+    """Return the set sizes of a view with p-values."""
     levels = np.linspace(0, LARGEST_LEVEL, STEPS + 1)
-    by_view = {}
-    for view, splits in variant.views.items():
-        sizes = []
-        for _, case in splits:
-            if case.prediction.kind == "p-value" and len(case.truth):
-                p = np.sort(case.prediction.scores, axis=None)
-                sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
-        if sizes:
-            by_view[view] = RegionSizes(levels, np.mean(sizes, axis=0))
-    return by_view
+    sizes = []
+    for _, case in splits:
+        if case.prediction.kind == "p-value" and len(case.truth):
+            p = np.sort(case.prediction.scores, axis=None)
+            sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
+    return RegionSizes(levels, np.mean(sizes, axis=0)) if sizes else None
 
 
 def draw_errors(

@@ -4,7 +4,7 @@ Curves, clouds, confusions, absent classes, probabilities and groups, each in li
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -20,37 +20,38 @@ from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.methods.details import ChainSummary, ClassTreeNode
-from confml.report.run.results import Variant, ViewKey, first_tests
+from confml.report.run.results import Split, Variant, ViewKey, first_tests
 
 MOST_ROWS = 20_000  # with more test rows, rows at equal steps are used
 
 
 @dataclass(frozen=True)
 class ViewNumbers:
-    """Function of a variant that returns the numbers of its views, as ``function`` makes them, by key."""
+    """Function of a variant that returns, by key, the numbers that ``function`` makes of each of its views.
 
-    function: Callable[..., dict[str, Any]]
+    function: of the splits of a view, and of the variant; returns None for a view without such numbers.
+    """
+
+    function: Callable[..., Any]
     options: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, function: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> "ViewNumbers":
+    def of(cls, function: Callable[..., Any], options: Mapping[str, Any]) -> "ViewNumbers":
         """Return it with those options of a figure that the function takes."""
-        names = list(signature(function).parameters)[1:]
+        names = list(signature(function).parameters)[2:]
         return cls(function, tuple((name, options[name]) for name in names if name in options))
 
     def __call__(self, variant: Variant) -> dict[ViewKey, Any]:
-        by_view = self.function(variant, **dict(self.options))
-        return {(*variant.key, view): numbers for view, numbers in by_view.items()}
+        numbers = {
+            (*variant.key, view): self.function(splits, variant, **dict(self.options))
+            for view, splits in variant.views.items()
+        }
+        return {key: value for key, value in numbers.items() if value is not None}
 
 
-def rejection_curves(variant: Variant) -> dict[str, list[RejectionCurve]]:
+def rejection_curves(splits: Sequence[Split], variant: Variant) -> list[RejectionCurve] | None:
     """Return the accuracy-rejection curves of the splits."""
-    by_view: dict[str, list[RejectionCurve]] = {}
-    for view, splits in variant.views.items():
-        for _, case in splits:
-            if len(case.truth) and case.curve is not None:
-                by_view.setdefault(view, []).append(case.curve)
-    return by_view
+    return [case.curve for _, case in splits if len(case.truth) and case.curve is not None] or None
 
 
 class AbsentClasses(NamedTuple):
@@ -63,39 +64,33 @@ class AbsentClasses(NamedTuple):
     kind: str
 
 
-def absent_classes(variant: Variant) -> dict[str, AbsentClasses]:
+def absent_classes(splits: Sequence[Split], variant: Variant) -> AbsentClasses:
     """Return the credibility of absent and known classes."""
-    by_view = {}
-    for view, splits in variant.views.items():
-        values: dict[Any, list[np.ndarray]] = {}
-        for _, case in splits:
-            shown, unseen = familiarity(case), ~case.known
-            values.setdefault(None, []).append(shown[~unseen])
-            for label in np.unique(case.truth[unseen]).tolist():
-                values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
-        kind = splits[-1].case.prediction.kind
-        ordered = {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
-        by_view[view] = AbsentClasses(ordered, kind)
-    return by_view
+    values: dict[Any, list[np.ndarray]] = {}
+    for _, case in splits:
+        shown, unseen = familiarity(case), ~case.known
+        values.setdefault(None, []).append(shown[~unseen])
+        for label in np.unique(case.truth[unseen]).tolist():
+            values.setdefault(label, []).append(shown[unseen & (case.truth == label)])
+    ordered = {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
+    return AbsentClasses(ordered, splits[-1].case.prediction.kind)
 
 
-def probability_events(variant: Variant) -> dict[str, Event]:
-    """Return the event of the test rows of views with shares; each row counts once."""
-    by_view = {}
-    for view, splits in variant.views.items():
-        if any(len(case.truth) for _, case in splits) and all(
-            case.prediction.kind in SHARES and not np.isnan(case.prediction.scores).any()
-            for _, case in splits
-        ):
-            parts = [
-                event_of(Case(case.prediction.take(new), case.truth[new]))
-                for (_, case), new in zip(splits, first_tests(splits), strict=True)
-                if len(new)
-            ]
-            p, happened = (np.concatenate(part) for part in zip(*parts, strict=True))
-            every = -(-len(p) // MOST_ROWS)
-            by_view[view] = Event(p[::every], happened[::every])
-    return by_view
+def probability_events(splits: Sequence[Split], variant: Variant) -> Event | None:
+    """Return the event of the test rows of a view with shares; each row counts once."""
+    predictions = [case.prediction for _, case in splits]
+    if any(view.kind not in SHARES or np.isnan(view.scores).any() for view in predictions):
+        return None
+    parts = [
+        event_of(Case(case.prediction.take(new), case.truth[new]))
+        for (_, case), new in zip(splits, first_tests(splits), strict=True)
+        if len(new)
+    ]
+    if not parts:
+        return None
+    p, happened = (np.concatenate(part) for part in zip(*parts, strict=True))
+    every = -(-len(p) // MOST_ROWS)
+    return Event(p[::every], happened[::every])
 
 
 def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
@@ -125,17 +120,14 @@ class FirstSplit(NamedTuple):
     chosen: dict[str, dict[str, Any]]
 
 
-def first_split(variant: Variant) -> dict[str, FirstSplit]:
+def first_split(splits: Sequence[Split], variant: Variant) -> FirstSplit:
     """Return the details of the first split."""
     chosen = {result.cell.split: dict(result.tuning["chosen"]) for result in variant.splits if result.tuning}
-    by_view = {}
-    for view, splits in variant.views.items():
-        result, case = splits[0]
-        details = result.views.fit_details
-        nodes = [] if details.tree is None else details.tree.inner_nodes()
-        errors = [node_error(node, case.truth, case.prediction.labels) for node in nodes]
-        by_view[view] = FirstSplit(result.cell.split, details.chains, details.tree, errors, chosen)
-    return by_view
+    result, case = splits[0]
+    details = result.views.fit_details
+    nodes = [] if details.tree is None else details.tree.inner_nodes()
+    errors = [node_error(node, case.truth, case.prediction.labels) for node in nodes]
+    return FirstSplit(result.cell.split, details.chains, details.tree, errors, chosen)
 
 
 MOST_POINTS = 2000  # points of a line
@@ -151,38 +143,36 @@ class MartingalePath(NamedTuple):
     begin: int
 
 
-def martingale_paths(variant: Variant) -> dict[str, list[MartingalePath]]:
+def martingale_paths(splits: Sequence[Split], variant: Variant) -> list[MartingalePath] | None:
     """Return the martingales against exchangeability of each split of an online pass."""
-    by_view: dict[str, list[MartingalePath]] = {}
-    for view, splits in variant.views.items():
-        for result, case in splits:
-            p = online_p_values(case)
-            if p is not None and len(p):
-                steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
-                mixture, power = simple_mixture(p), power_martingale(p)
-                begin = int(case.prediction.extra["learnt"][0])
-                path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
-                by_view.setdefault(view, []).append(path)
-    return by_view
+    paths = []
+    for result, case in splits:
+        p = online_p_values(case)
+        if p is not None and len(p):
+            steps = np.unique(np.rint(np.linspace(1, len(p), MOST_POINTS)).astype(int))
+            mixture, power = simple_mixture(p), power_martingale(p)
+            begin = int(case.prediction.extra["learnt"][0])
+            path = MartingalePath(result.cell.split, steps, mixture[steps - 1], power[steps - 1], begin)
+            paths.append(path)
+    return paths or None
 
 
-def online_errors(variant: Variant) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+def online_errors(splits: Sequence[Split], variant: Variant) -> list[tuple[np.ndarray, np.ndarray]] | None:
     """Return for each split steps (m,), and the shares (levels, m) of regions without the true label so far.
 
     The levels are those of the config in ascending order.
     """
     levels = np.array(sorted(map(float, variant.run.config.levels)))
-    by_view: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-    for view, splits in variant.views.items():
-        for _, case in splits:
-            n = len(case.truth)
-            if n and is_online(case.prediction):
-                p = case.prediction.scores[np.arange(n), case.true_columns]
-                spaces = (np.geomspace(1, n, MOST_POINTS), np.linspace(1, n, MOST_POINTS))
-                steps = np.union1d(*(np.unique(np.rint(space).astype(int)) for space in spaces))
-                missed = np.cumsum(p <= levels[:, None], axis=1)
-                by_view.setdefault(view, []).append((steps, missed[:, steps - 1] / steps))
-    return by_view
+    errors = []
+    for _, case in splits:
+        n = len(case.truth)
+        if n and is_online(case.prediction):
+            p = case.prediction.scores[np.arange(n), case.true_columns]
+            spaces = (np.geomspace(1, n, MOST_POINTS), np.linspace(1, n, MOST_POINTS))
+            steps = np.union1d(*(np.unique(np.rint(space).astype(int)) for space in spaces))
+            missed = np.cumsum(p <= levels[:, None], axis=1)
+            errors.append((steps, missed[:, steps - 1] / steps))
+    return errors or None
 
 
 VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"
@@ -242,17 +232,16 @@ class ThresholdCurve:
         return float("nan")
 
 
-def threshold_curves(variant: Variant) -> dict[str, ThresholdCurve]:
-    """Return the curves of Bayesian transduction, Bayes point machines and support vector machines."""
-    by_view = {}
+def threshold_curves(splits: Sequence[Split], variant: Variant) -> ThresholdCurve | None:
+    """Return the curves of Bayesian transduction, a Bayes point machine or a support vector machine."""
     method = variant.splits[0].cell.method
-    for view, splits in variant.views.items() if method in (VOLUMES, MACHINES, POINTS) else ():
-        confidence = [case.prediction.confidence for _, case in splits]
-        if method == VOLUMES:
-            confidence = [2.0 * values - 1.0 for values in confidence]
-        top = 1.0 if method == VOLUMES else math.inf
-        by_view[view] = ThresholdCurve(confidence, [case.correct for _, case in splits], top)
-    return by_view
+    if method not in (VOLUMES, MACHINES, POINTS):
+        return None
+    confidence = [case.prediction.confidence for _, case in splits]
+    if method == VOLUMES:
+        confidence = [2.0 * values - 1.0 for values in confidence]
+    top = 1.0 if method == VOLUMES else math.inf
+    return ThresholdCurve(confidence, [case.correct for _, case in splits], top)
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
