@@ -122,14 +122,9 @@ def _plain(table: ShownTable, columns: list[int], width: int | None) -> str:
 
 def _limit(table: ShownTable, column: int, width: int) -> int:
     """Return the width of a column: that of its numbers, or its share of the line for a text."""
-    heading, texts = table.headings[column], table.frame.iloc[:, column].tolist()
     if table.numeric[column]:
-        return max(map(len, [*heading.split(), *texts]))
-    texts.append(heading)
-    longest = max(map(len, texts))
-    words = max(len(word) for text in texts for word in text.split() or [""])
-    share = width // 2 // table.keys if column < table.keys else width // 2
-    return min(longest, max(words, share))
+        return max(map(len, [*table.headings[column].split(), *table.frame.iloc[:, column]]))
+    return width // 2 // table.keys if column < table.keys else width // 2
 
 
 def _blocks(table: ShownTable, width: int) -> list[str]:

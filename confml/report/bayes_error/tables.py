@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def pair_rows(study: Study) -> Rows:
     return [
         {"class_a": classes[a], "class_b": classes[b], "rows_a": n[a], "rows_b": n[b]}
         | _values(rates, prior, intervals, (a, b))
-        for a, b in sorted(_pairs(study), key=lambda pair: -rates.estimate[pair])
+        for a, b in sorted(combinations(range(len(classes)), 2), key=lambda pair: -rates.estimate[pair])
     ]
 
 
@@ -61,11 +62,6 @@ def _values(rates: Any, prior: np.ndarray, intervals: Any, at: Any) -> dict[str,
     if intervals is not None:
         values |= {"interval_low": intervals.low[at], "interval_high": intervals.high[at]}
     return values
-
-
-def _pairs(study: Study) -> list[tuple[int, int]]:
-    first, second = np.triu_indices(len(study.classes), 1)
-    return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
 # ---- all classes
