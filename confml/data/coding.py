@@ -168,7 +168,8 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     n = len(table)
     by_column, plain = np.empty((len(names), n)), np.zeros(len(names), dtype=bool)
     columns = [table.data.column(table.places[name]) for name in names]
-    numbers = [float(text.replace(",", ".")) for text in table.missing if is_number(text.replace(",", "."))]
+    missing = [text.replace(",", ".") if decimal == "," else text for text in ("", *table.missing)]
+    numbers = [float(text) for text in missing if is_number(text)]  # such as -999
     texts = []
     for at, column in enumerate(columns):
         if is_numeric(column.type):
@@ -182,7 +183,7 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     while parts:
         part = parts.pop()
         fields = pa.chunked_array([chunk for at in part for chunk in columns[at].chunks])
-        of_part = _plain(fields, sorted({"", *table.missing}), decimal)
+        of_part = _plain(fields, missing, bool(numbers), decimal)
         if of_part is not None:
             by_column[part] = of_part.reshape(-1, n)
             plain[part] = True
@@ -191,24 +192,24 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     return by_column.T, plain
 
 
-def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.ndarray | None:
-    """Return fields as numbers, None if one is neither a number nor missing."""
-    if numbers := [text for text in missing if is_number(text.replace(",", "."))]:  # such as -999
-        fields = pc.if_else(pc.is_in(fields, value_set=pa.array(numbers)), None, fields)
+def _plain(
+    fields: pa.ChunkedArray, missing: Sequence[str], has_numbers: bool, decimal: str
+) -> np.ndarray | None:
+    """Return fields as numbers, None if one is neither a number nor missing.
+
+    has_numbers: whether a text of missing values is a number.
+    """
     if decimal == ",":
         if pc.any(pc.match_substring(fields, ".")).as_py():
             return None
         fields = pc.replace_substring(fields, ",", ".")
-    for is_sure in (True, False):
-        if not is_sure:  # numbers begin with a digit, a sign or a point, and these stand between + and :
-            other = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
-            if not pc.all(pc.is_in(fields.filter(other), value_set=pa.array(missing))).as_py():
-                return None
-            fields = pc.if_else(other, None, fields)
+    for has_missing in (True,) if has_numbers else (False, True):
+        if has_missing:
+            fields = pc.if_else(pc.is_in(fields, value_set=pa.array(missing)), None, fields)
         with contextlib.suppress(pa.ArrowInvalid):
-            numbers = fields.cast(pa.float64())
-            if not pc.any(pc.is_nan(numbers)).as_py():
-                return numbers.to_numpy()
+            values = fields.cast(pa.float64())
+            if not pc.any(pc.is_nan(values)).as_py():
+                return values.to_numpy()
     return None
 
 

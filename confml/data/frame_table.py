@@ -108,8 +108,8 @@ def read_frame(
 
 
 def _read_parquet(path: Path, names_only: bool) -> tuple[list[str], pa.Table]:
-    """Return the columns of a Parquet file, without rows if ``names_only``; named columns of an index of
-    pandas come first."""
+    """Return the columns of a Parquet file without an unnamed index of pandas, and without rows if
+    ``names_only``."""
     from pyarrow import parquet
 
     about = parquet.read_metadata(path)
@@ -117,10 +117,7 @@ def _read_parquet(path: Path, names_only: bool) -> tuple[list[str], pa.Table]:
     cells = about.num_rows * about.num_columns
     require_memory(16 * cells, f"a table of {about.num_rows:,} rows", where=str(path))
     table = parquet.read_schema(path).empty_table() if names_only else parquet.read_table(path)
-    stored = (table.schema.pandas_metadata or {}).get("index_columns", ())
-    index = [name for name in stored if isinstance(name, str)]
-    names = [*index, *(name for name in table.column_names if name not in index)]
-    names = [name for name in names if not (name in index and _UNNAMED_INDEX.fullmatch(name))]
+    names = [name for name in table.column_names if not _UNNAMED_INDEX.fullmatch(name)]
     return _columns_of(table.select(names), str(path))
 
 
