@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confml.data.dataset import DataSet
 
-__all__ = ["DataSet", "load"]
+__all__ = ["load"]
 
 
 def load(spec: Mapping[str, Any]) -> DataSet:
@@ -22,25 +22,11 @@ def load(spec: Mapping[str, Any]) -> DataSet:
     Raises DataError for data that are missing or broken, ConfigError for a name or key that is not known.
     """
     if "csv" in spec:
-        from confml.data.csv_table import load_csv
-
-        return load_csv(spec)
-    if "openml" in spec:
-        from confml.data.openml import load_openml
-
-        return load_openml(spec)
-    if "generate" in spec:
-        from confml.data.generators import load_generated
-
-        return load_generated(spec)
-    from confml.data.from_card import load_card
-
-    return load_card(spec)
-
-
-def __getattr__(name: str):
-    if name == "DataSet":
-        from confml.data.dataset import DataSet
-
-        return DataSet
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from confml.data.csv_table import load_csv as load_spec
+    elif "openml" in spec:
+        from confml.data.openml import load_openml as load_spec
+    elif "generate" in spec:
+        from confml.data.generators import load_generated as load_spec
+    else:
+        from confml.data.from_card import load_card as load_spec
+    return load_spec(spec)

@@ -291,30 +291,25 @@ def _are_regular(raw: np.ndarray, quotes: np.ndarray, separator: str) -> bool:
 def _even(
     path: Path, header: Header, records: list[tuple[int, list[str]]], is_first: bool
 ) -> tuple[pa.Table, np.ndarray]:
-    """Return records that have the length of the header; empty fields at the ends of all lines do not count.
+    """Return records that have the length of the header; empty fields after those of the header do not count.
 
     is_first: whether they are the first ones of the file. Raises DataError for records of another length.
     """
     expected = len(header.names)
-    longest = max((len(fields) for _, fields in records), default=0)
-    check_width(longest, f"{path}, line {header.line}")
-
-    def filled(fields: list[str]) -> int:
-        return max((at for at, field in enumerate(fields, 1) if field), default=0)
-
-    width = max([filled(header.names), *(filled(fields) for _, fields in records)])
-    kept = min(expected, width)
-    ragged = [(line, min(len(fields), width)) for line, fields in records if min(len(fields), width) != kept]
+    needed = max(at for at, name in enumerate(header.names, start=1) if name)
+    ragged = [
+        (line, len(fields)) for line, fields in records if len(fields) < needed or any(fields[expected:])
+    ]
     if ragged:
-        line, got = ragged[0]
+        line, width = ragged[0]
         rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
         hint = "a field that contains the separator must be in double quotes"
         if is_first and len(ragged) == len(records):
             hint = f"no row fits: is line {header.line} the header, with a name for every column?"
-        message = f"{got} fields, expected {kept} as in the header{rest}"
+        message = f"{width} fields, expected {needed} as in the header{rest}"
         raise DataError(message, where=f"{path}, line {line}", hint=hint)
-    columns = list(zip(*([*fields, *[""] * expected][:expected] for _, fields in records), strict=True))
-    columns = columns or [()] * expected
+    rows = [[*fields, *[""] * expected][:expected] for _, fields in records]
+    columns = list(zip(*rows, strict=True)) or [()] * expected
     names = list(map(str, range(expected)))
     lines = np.array([line for line, _ in records], dtype=np.int64)
     return pa.table([pa.array(column, pa.string()) for column in columns], names=names), lines

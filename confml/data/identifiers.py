@@ -1,7 +1,7 @@
 """Columns that are not features: identifiers of rows and of subjects, dates, free text, empty ones."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 FEWEST_SUBJECTS = 5  # a column of fewer values is a property, such as the group of a treatment
 MOST_ROWS = 100  # per value on average: with more, the values are kinds, such as the seat of a person
 ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
-_DATE = re.compile(
+_DATE = re.compile(  # such as 2024-05-31, 31.5.2024, 20240531 or 31 May 2024
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}"
     r"|(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
     r"|\d{1,2}[ -][a-z]{3,9}\.?,?[ -]\d{2,4}|[a-z]{3,9}\.? \d{1,2},? \d{4})([ T].*)?",
@@ -66,15 +66,13 @@ def is_like_identifier(name: str, values: np.ndarray) -> bool:
 
 def no_feature_finding(code: str, reasons: Mapping[str, str]) -> Finding:
     """Return a finding on columns that are not features. reasons: by column."""
-    names = ", ".join(short(name, 60) for name in list(reasons)[:5])
-    key = "id" if code == "identifier" else "ignore"
-    number = len(reasons)
-    columns = (
-        f"{number} columns are probably not features" if number > 1 else "a column is probably not a feature"
-    )
-    shown = ", ".join(f"'{short(name, 40)}' ({reason})" for name, reason in [*reasons.items()][:5])
-    remedy = f"{key}: [{names}] leaves {'them' if number > 1 else 'it'} out of the features"
-    return Finding(code, f"{columns}: {shown}", remedy, columns=tuple(reasons)[:MOST])
+    names, key = list(reasons), "id" if code == "identifier" else "ignore"
+    fact, them = "a column is probably not a feature", "it"
+    if len(names) > 1:
+        fact, them = f"{len(names)} columns are probably not features", "them"
+    shown = ", ".join(f"'{short(name, 40)}' ({reasons[name]})" for name in names[:5])
+    remedy = f"{key}: [{', '.join(short(name, 60) for name in names[:5])}] leaves {them} out of the features"
+    return Finding(code, f"{fact}: {shown}", remedy, columns=tuple(names[:MOST]))
 
 
 def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
@@ -85,33 +83,32 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
     """
     n = len(column)
     values: Any
+    texts: list[str] = []
+    is_text, is_whole = isinstance(column, Texts), False
     if isinstance(column, Texts):
-        occurs = np.bincount(column.codes, minlength=len(column.distinct)) > 0
-        values = [text for text, there in zip(column.distinct, occurs, strict=True) if text and there]
-        filled, is_whole = column.where(bool), False
+        occurring = {column.distinct[code] for code in np.unique(column.codes)}
+        values = texts = [text for text in column.distinct if text in occurring - {""}]
+        filled = column.where(bool)
     else:
         filled = ~np.isnan(column)
         numbers = column[filled]
         is_whole = _are_whole(numbers[:1000]) and _are_whole(numbers)  # a few rows refute most columns
         # Of fractions, only constant columns are not features.
         values = np.unique(numbers if is_whole else [numbers.min(), numbers.max()])
+        if is_whole and len(values) and values[0] > FIRST_DATE and values[-1] < LAST_DATE:  # 20240531
+            texts = [f"{value:.0f}" for value in values]
     rows, distinct = int(filled.sum()), len(values)
     counts = f"{distinct} different values in {rows} rows"
     if rows < NEARLY_EMPTY * n:
         return "nearly-empty-columns", f"nearly empty: {rows} of {n} rows have a value"
     if distinct == 1:
         return "constant-columns", "constant: the same value in every row that has one"
-    texts = values
-    if not isinstance(column, Texts):  # 20240531
-        are_like_dates = is_whole and values[0] > FIRST_DATE and values[-1] < LAST_DATE
-        texts = [f"{value:.0f}" for value in values] if are_like_dates else []
-    if are_dates(texts):
+    if texts and all(map(_DATE.fullmatch, texts)):
         reason = "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
         return "dates", reason
     if rows < ID_ROWS:
         return "", ""
     last, few_repeats = (_WORDS.findall(name) or [""])[-1].lower(), distinct >= rows / 2
-    is_text = isinstance(column, Texts)
     if last in _IDS and (is_text or is_whole) and rows / 20 <= distinct < rows / 2:
         together = f"groups: {short(name, 60)} in place of ignore keeps those of one in one part"
         return "identifier", f"identifier of several rows each: {counts}; {together}"
@@ -127,19 +124,12 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
     is_long = sum(len(text.split()) for text in texts) >= FREE_TEXT * distinct
     if is_long and distinct >= max(ID_ROWS, rows / 20):
         return "free-text", f"free text: {counts}"
-    if not few_repeats:
-        return "", ""
-    return "identifier", KEY if distinct == n else f"identifier: {counts}"
+    reason = KEY if distinct == n else f"identifier: {counts}"
+    return ("identifier", reason) if few_repeats else ("", "")
 
 
 def _are_whole(values: np.ndarray) -> bool:
     return np.array_equal(values, np.trunc(values))
-
-
-def are_dates(texts: Sequence[str]) -> bool:
-    """Return whether all texts that are not empty are dates, such as 2024-05-31, 31.5.2024 or 31 May 2024."""
-    there = [text for text in texts if text]
-    return bool(there) and all(map(_DATE.fullmatch, there))
 
 
 def names_subjects(name: str, values: np.ndarray, is_nominal: bool) -> bool:

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from confml.data import DataSet, load
+from confml.data import load
 from confml.data.cards import read_card_file
 from confml.data.from_card import dataset_from_card
 from confml.errors import DataError
@@ -48,7 +48,6 @@ def test_numbers_in_two_parts(made):
         "columns: [p, q, y]\nlabel: y\n"
         "expect: {rows: 3, train-rows: 2, test-rows: 1, attributes: 2, classes: {7: 2, 8: 1}}",
     )
-    assert isinstance(data, DataSet)
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]] and data.y.tolist() == [7, 8, 7]
     assert data.attributes == data.table_attributes == ("p", "q") and data.table is data.X
     assert data.train_rows.tolist() == [0, 1] and data.test_rows.tolist() == [2]
