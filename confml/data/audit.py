@@ -1,14 +1,14 @@
 """Audit a data set: mistakes in the data that make results look better or worse than they are."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 
-from confml.data.dataset import DataSet, label_variants
+from confml.data.dataset import DataSet
 from confml.data.findings import HAS, MOST, Finding
 from confml.data.identifiers import no_features
-from confml.data.text_table import at_lines, counted, listed, quoted, short
+from confml.data.text_table import at_lines, counted, is_number, listed, quoted, short
 
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
 _FIRST = 500  # rows that are looked at first for a conflict
@@ -112,14 +112,16 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
 
 
 def _alike_labels(data: DataSet) -> list[Finding]:
-    variants = label_variants(data.classes.tolist()) if data.y.dtype.kind == "U" else []
+    """Return the labels that differ only in case, blanks or the form of a number: ``1``, ``1.0``, ``01``."""
+    groups: dict[str, list[str]] = {}
+    for label in data.classes.tolist() if data.y.dtype.kind == "U" else ():
+        text = "".join(label.casefold().split())
+        key = f"{float(text) + 0.0:.17g}" if len(text) < 40 and is_number(text) else text
+        groups.setdefault(key, []).append(label)
     remedy = "use one spelling if they mean the same class"
-    return [Finding("alike-labels", alike_sentence(labels), remedy) for labels in variants]
-
-
-def alike_sentence(labels: Sequence[str]) -> str:
-    """Return a sentence on labels that look alike and are different classes."""
-    return f"labels {quoted(labels)} are different texts and count as different classes"
+    sentence = "labels {} are different texts and count as different classes"
+    alike = [labels for labels in groups.values() if len(labels) > 1]
+    return [Finding("alike-labels", sentence.format(quoted(labels)), remedy) for labels in alike]
 
 
 def _rare_classes(data: DataSet, train: np.ndarray) -> list[Finding]:

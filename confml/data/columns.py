@@ -18,7 +18,7 @@ from confml.data.coding import (
     sort_categories,
     without_marks,
 )
-from confml.data.identifiers import ID_ROWS, KEY, is_like_identifier, no_feature_finding
+from confml.data.identifiers import ID_ROWS
 from confml.data.large_integers import rounded_texts
 from confml.data.text_table import Texts, TextTable, at_lines, counted, listed, quoted, short
 from confml.errors import DataError, in_quotes
@@ -117,11 +117,6 @@ def read_columns(
         column = "column" if len(marked) == 1 else "columns"
         notes.append(f"fields with {quoted(signs)} are read as numbers: {column} {quoted(marked, 10)}")
     _note_kinds(by_kind, categories, notes)
-    head = values[:1000]  # a few rows refute most columns, all at once
-    whole = np.flatnonzero((head == np.trunc(head)).all(axis=0)) if len(table) >= ID_ROWS else ()
-    if numbered := [names[j] for j in whole if is_like_identifier(names[j], values[:, j])]:
-        identifier = no_feature_finding("identifier", dict.fromkeys(numbered, KEY))
-        notes.append(f"{identifier.sentence}; {identifier.remedy}")
     if form.thousands is not None:
         numeric = (name for name in names if categories[name] is None)
         marks = {name: tuple(sorted({*marks.get(name, ()), form.thousands})) for name in numeric}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.data.audit import alike_sentence, row_groups
+from confml.data.audit import row_groups
 from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
 from confml.data.columns import (
     NOT_MISSING,
@@ -21,7 +21,7 @@ from confml.data.columns import (
     read_columns,
     unknown_notes,
 )
-from confml.data.dataset import DataSet, label_variants
+from confml.data.dataset import DataSet
 from confml.data.memory import require_memory
 from confml.data.table_files import read_table, table_name
 from confml.data.text_table import (
@@ -141,7 +141,7 @@ def load_tables(
         notes += [f"{test.path.name}: {note}" for note in unknown_notes(unknown, names, categories)]
         plain = Plain(coded, np.ones(len(names), dtype=bool))
         values = np.concatenate([values, handle_missing(test, names, plain, keys, True, notes).values])
-    classes, codes = _labels(files, keys.label, notes)
+    classes, codes = _labels(files, keys.label)
     _check_classes(keys, files, classes, codes, notes)
     coding = coding or ("dummy-drop-first" if keys.drop_first else "dummy")
     X, attributes = code_columns(values, names, categories, coding)
@@ -297,9 +297,7 @@ def _check_labels(file: TextTable, label: str) -> None:
         raise DataError(f"the label is missing ({given or 'empty'})", where=where, hint=hint)
 
 
-def _labels(
-    files: Sequence[TextTable], label: str, notes: list[str]
-) -> tuple[list[int] | list[str], np.ndarray]:
+def _labels(files: Sequence[TextTable], label: str) -> tuple[list[int] | list[str], np.ndarray]:
     """Return the classes in the order of their first rows, and (n,) the code of the class of each row.
 
     They are whole numbers if every label is one in its usual form, else text.
@@ -311,8 +309,6 @@ def _labels(
     else:
         for at in range(1, len(files)):
             labels[at] = spelled_as(labels[at], labels[0])
-        for variants in label_variants(sorted({*itertools.chain(*labels)})):
-            notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
     classes = list(dict.fromkeys(itertools.chain(*labels)))
     code_of = {text: code for code, text in enumerate(classes)}
     codes = [np.array([code_of[text] for text in distinct], dtype=np.intp) for distinct in labels]

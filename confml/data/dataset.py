@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -186,25 +186,3 @@ def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
     if len(distinct) == 0 or not all(_WHOLE.fullmatch(text) for text in distinct.tolist()):
         return distinct[codes]
     return np.array([int(text.partition(".")[0]) for text in distinct.tolist()], dtype=np.int64)[codes]
-
-
-def label_variants(labels: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of labels that differ only in case, blanks or the form of a number, as ``1``, ``1.0``,
-    ``01``.
-
-    labels: distinct texts. Returns the groups of two or more, each in the order given.
-    """
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        groups.setdefault(_label_key(label), []).append(label)
-    return [tuple(group) for group in groups.values() if len(group) > 1]
-
-
-def _label_key(label: str) -> str:
-    text = "".join(label.casefold().split())
-    if len(text) < 40 and "_" not in text:
-        try:
-            return f"{float(text) + 0.0:.17g}"
-        except ValueError:
-            pass
-    return text

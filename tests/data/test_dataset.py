@@ -75,14 +75,8 @@ def test_checksum_knows_every_content():
 
 
 def test_lines_and_identifiers_belong_to_the_rows_and_not_to_the_checksum():
-    ids = np.array([["a"], ["bb"], ["c"]])
-    given = {"lines": [2, 5, 6], "ids": ids, "id_columns": ("who",)}
-    base = {
-        "name": "toy", "X": np.zeros((3, 1)), "y": np.array([0, 1, 1]), "attributes": ("x",),
-        "table": np.zeros((3, 1)), "table_attributes": ("x",), "nominal": np.array([False]),
-        "categories": (None,),
-    }  # fmt: skip
-    data = DataSet(**base, **given)
-    assert data.lines.tolist() == [2, 5, 6] and data.identifiers()["who"].tolist() == ["a", "bb", "c"]
+    ids = np.array([["a"], ["bb"], ["c"], ["d"]])
+    data = made(lines=[2, 5, 6, 7], ids=ids, id_columns=("who",))
+    assert data.lines.tolist() == [2, 5, 6, 7] and data.identifiers()["who"].tolist() == ["a", "bb", "c", "d"]
     assert not data.lines.flags.writeable and not data.ids.flags.writeable
-    assert data.checksum == DataSet(**base).checksum
+    assert data.checksum == made().checksum
