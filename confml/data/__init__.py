@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def load(spec: Mapping[str, Any]) -> DataSet:
 
     Raises DataError for data that are missing or broken, ConfigError for a name or key that is not known.
     """
+    load_spec: Callable[[Mapping[str, Any]], DataSet]
     if "csv" in spec:
         from confml.data.csv_table import load_csv as load_spec
     elif "openml" in spec:
