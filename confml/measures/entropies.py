@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from confml.measures.case import Case
 from confml.measures.measure import Measure, Row, ratio
 from confml.measures.metric import Metric
-from confml.measures.prediction import per_row_extra
+from confml.measures.prediction import ENTROPIES
 
 _SOURCE = "Depeweg et al. 2018"
 
 
 def rows(case: Case) -> Iterator[Row]:
     """Yield the mean of each entropy."""
-    for name in per_row_extra(case.prediction):
-        yield Row(name, None, ratio(float(case.prediction.extra[name].sum()), len(case.truth)))
+    for name in ENTROPIES:
+        if name in case.prediction.extra:
+            yield Row(name, None, ratio(float(case.prediction.extra[name].sum()), len(case.truth)))
 
 
 MEASURE = Measure(

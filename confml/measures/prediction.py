@@ -255,20 +255,15 @@ class Prediction:
         pandas.DataFrame of n rows
             ``prediction``, ``confidence``, ``credibility`` (p-values only), one column per class, then the
             regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
-            ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too.
+            ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too, and
+            posteriors ``sd[<class>]``.
         """
         import pandas as pd
 
         columns = {"prediction": self.labels, "confidence": self.confidence}
         if self.credibility is not None:
             columns["credibility"] = self.credibility
-        name = SCORE_NAMES.get(self.kind, "prob")
-        columns |= {f"{name}[{label}]": self.scores[:, j] for j, label in enumerate(self.classes.tolist())}
-        columns |= {name: self.extra[name] for name in per_row_extra(self)}
-        for extra in per_class_extra(self) if self.kind != "posterior" else ():
-            values = self.extra[extra]
-            columns |= {f"{extra}[{label}]": values[:, j] for j, label in enumerate(self.classes.tolist())}
-        frame = pd.DataFrame(columns, index=index)
+        frame = pd.DataFrame(columns | score_columns(self), index=index)
         for level in map(without_rounding_error, levels):
             frame[f"region@{level!r}"] = pd.Series(self.label_sets(level), index=frame.index, dtype=object)
         return frame
@@ -354,19 +349,28 @@ def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold
     return confidence.round(DECIMALS) >= without_rounding_error(threshold)
 
 
-def per_class_extra(prediction: Prediction) -> list[str]:
-    """Return the names of the extra (n, c) arrays that tables show.
+def score_columns(prediction: Prediction) -> dict[str, np.ndarray]:
+    """Return the scores of each class, and the extra arrays that tables show, as columns (n,) by name.
 
-    ``sd``; ``lower`` and ``upper``; ``standard_error``, the Monte Carlo error of the score.
+    These are entropies in nats, ``sd`` of a posterior, ``lower`` and ``upper`` of others, and
+    ``standard_error``, the Monte Carlo error of the score.
     """
-    shape, extra = prediction.scores.shape, prediction.extra
-    names = ("sd",) if prediction.kind == "posterior" else ("lower", "upper")
-    return [name for name in (*names, "standard_error") if name in extra and extra[name].shape == shape]
-
-
-def per_row_extra(prediction: Prediction) -> list[str]:
-    """Return the names of the extra (n,) arrays that tables show: entropies, in nats."""
-    return [name for name in ENTROPIES if name in prediction.extra]
+    extra, scores = prediction.extra, prediction.scores
+    bounds = ("sd",) if prediction.kind == "posterior" else ("lower", "upper")
+    arrays = {SCORE_NAMES.get(prediction.kind, "prob"): scores}
+    arrays |= {name: extra[name] for name in ENTROPIES if name in extra}
+    of_classes = (name for name in (*bounds, "standard_error") if name in extra)
+    arrays |= {name: extra[name] for name in of_classes if extra[name].shape == scores.shape}
+    columns: dict[str, np.ndarray] = {}
+    for name, values in arrays.items():
+        if values.ndim == 1:
+            columns[name] = values
+        else:
+            labels = prediction.classes.tolist()
+            columns |= {
+                f"{name}[{label}]": of_class for label, of_class in zip(labels, values.T, strict=True)
+            }
+    return columns
 
 
 def argmax_with_tie_break(

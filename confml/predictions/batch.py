@@ -20,7 +20,7 @@ from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
 from confml.predictions.rounding import ALL_DIGITS, rounded, with_digits
 from confml.report.files import field, fields, numbers
-from confml.report.region_columns import of_regions, score_columns
+from confml.report.region_columns import of_regions, score_fields, score_header
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ class Batch:
         """
         threshold = None if self.point is None else self.point.threshold
         prediction, confidence = with_digits(self.prediction, digits, self.regions, threshold)
-        header, columns = score_columns(prediction, confidence)
+        header, columns = score_header(prediction), score_fields(prediction, confidence)
         for name, values in self._more_columns():
             header.append(name)
             columns.append(_csv_fields(values, digits))

@@ -5,32 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra, per_row_extra
+from confml.measures.prediction import Prediction, score_columns
 from confml.report.files import fields, number_columns, quoted
 
 
 def score_header(prediction: Prediction) -> list[str]:
-    """Return the header of `score_columns`."""
-    header = ["prediction", "confidence", "credibility"]
-    classes = prediction.classes.tolist()
-    for name in (
-        SCORE_NAMES.get(prediction.kind, "prob"),
-        *per_row_extra(prediction),
-        *per_class_extra(prediction),
-    ):
-        of_row = name in prediction.extra and prediction.extra[name].ndim == 1
-        header += [name] if of_row else [f"{name}[{label}]" for label in classes]
-    return header
+    """Return the header of `score_fields`."""
+    return ["prediction", "confidence", "credibility", *score_columns(prediction)]
 
 
-def score_columns(prediction: Prediction, confidence: np.ndarray) -> tuple[list[str], list[list[str]]]:
-    """Return header and columns of a region table from ``prediction`` to the scores and their extras."""
-    credibility, names = prediction.credibility, [*per_row_extra(prediction), *per_class_extra(prediction)]
-    shown = [confidence, *([] if credibility is None else [credibility]), prediction.scores]
-    columns = number_columns(np.column_stack([*shown, *(prediction.extra[name] for name in names)]))
+def score_fields(prediction: Prediction, confidence: np.ndarray) -> list[list[str]]:
+    """Return the columns of a region table from ``prediction`` to the scores and their extras."""
+    credibility = prediction.credibility
+    shown = [confidence, *([] if credibility is None else [credibility])]
+    columns = number_columns(np.column_stack([*shown, *score_columns(prediction).values()]))
     if credibility is None:
         columns.insert(1, [""] * len(prediction))
-    return score_header(prediction), [fields(prediction.labels.tolist()), *columns]
+    return [fields(prediction.labels.tolist()), *columns]
 
 
 def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from confml.measures.p_values import has_counts
 from confml.measures.regions import reasons
 from confml.methods import BASELINE
 from confml.report.files import field, fields, numbers, safe_name, safe_names, write_lines
-from confml.report.region_columns import region_fields, score_columns, score_header
+from confml.report.region_columns import region_fields, score_fields, score_header
 from confml.report.report import Report
 from confml.report.run.results import RunResults, Split, Variant
 from confml.report.tables.table import Files
@@ -96,7 +96,8 @@ def header_of(case: Case, levels: Sequence[float]) -> list[str]:
 def columns_of(case: Case, levels: Sequence[float]) -> dict[str, list[str]]:
     """Return the columns of finished CSV fields of one view of a split, by name."""
     columns = {"label": fields(case.truth.tolist())}
-    columns |= zip(*score_columns(case.prediction, case.confidence), strict=True)
+    scores = score_fields(case.prediction, case.confidence)
+    columns |= zip(score_header(case.prediction), scores, strict=True)
     classes = [str(label) for label in case.prediction.classes.tolist()]
     if case.prediction.has_regions:
         for level in map(float, levels):
