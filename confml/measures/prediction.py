@@ -255,8 +255,8 @@ class Prediction:
         pandas.DataFrame of n rows
             ``prediction``, ``confidence``, ``credibility`` (p-values only), one column per class, then the
             regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
-            ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too, and
-            posteriors ``sd[<class>]``.
+            ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]``
+            too, and posteriors ``sd[<class>]``.
         """
         import pandas as pd
 
@@ -366,10 +366,8 @@ def score_columns(prediction: Prediction) -> dict[str, np.ndarray]:
         if values.ndim == 1:
             columns[name] = values
         else:
-            labels = prediction.classes.tolist()
-            columns |= {
-                f"{name}[{label}]": of_class for label, of_class in zip(labels, values.T, strict=True)
-            }
+            names = [f"{name}[{label}]" for label in prediction.classes.tolist()]
+            columns |= zip(names, values.T, strict=True)
     return columns
 
 
