@@ -83,14 +83,14 @@ def bayes_error(dataset: str, **options: Any) -> None:
         "correct_bias": not options["no_bias_correction"],
         "intervals": 0.95 if options["intervals"] else None,
     }
-    given = {key.name: options[key.name] for key in dataclasses.fields(Request) if key.name in options}
+    request = {key.name: options[key.name] for key in dataclasses.fields(Request) if key.name in options}
     from confml.data import load
     from confml.runner.warm import warm_bayes_errors
 
     data = load(spec)
     warm_bayes_errors(say_unless(options["quiet"]))
     begun = time.perf_counter()
-    result = study(data, Request(**given | computed), say_unless(options["quiet"]), true_error)
+    result = study(data, Request(**request | computed), say_unless(options["quiet"]), true_error)
 
     from confml.report.bayes_error import print_study, study_document, write_study
     from confml.runner.provenance import write_study_provenance
@@ -125,9 +125,9 @@ def _spec_of_config(config: str, options: dict[str, Any]) -> dict[str, Any]:
     from confml.config import load_config
     from confml.errors import ConfigError
 
-    given = [key for key in KEYS if options[key] is not None]
-    if given:
-        raise ConfigError(f"--{given[0]} is for table files, and {config} is a config")
+    used = [key for key in KEYS if options[key] is not None]
+    if used:
+        raise ConfigError(f"--{used[0]} is for table files, and {config} is a config")
     datasets = load_config(config).datasets
     if len(datasets) > 1:
         raise ConfigError(f"{config} has {len(datasets)} data sets, expected one")

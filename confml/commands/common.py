@@ -83,9 +83,9 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
         raise ConfigError(f"{path} needs --label, the name of the column with the class")
     if not Path(path).is_file():
         raise DataError(f"{'not a regular' if Path(path).exists() else 'no such'} file", where=path)
-    given = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
-    given |= {key: list(names_of(given[key])) for key in LISTS if key in given}
-    return {"csv": path, **{key.replace("_", "-"): value for key, value in given.items()}}
+    keys = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
+    keys |= {key: list(names_of(keys[key])) for key in LISTS if key in keys}
+    return {"csv": path, **{key.replace("_", "-"): value for key, value in keys.items()}}
 
 
 def names_of(text: str | None) -> tuple[str, ...]:
@@ -103,9 +103,9 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
         options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()
     ):
         return table_spec(dataset, options)
-    given = [f"--{key.replace('_', '-')}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
-    if given:
-        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is the name of a data set")
+    used = [f"--{key.replace('_', '-')}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
+    if used:
+        raise ConfigError(f"{used[0]} is for table files, and '{dataset}' is the name of a data set")
     if dataset not in names:
         text = f"there is no data set and no file '{dataset}'"
         raise ConfigError(text, near=(dataset, names), hint="confml data list shows them")

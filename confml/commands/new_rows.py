@@ -45,20 +45,20 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
     """Return the config or model, None with --train, and the file of new rows, None if the model is saved
     only.
     """
-    given = list(files)
+    arguments = list(files)
     train = options["train"] is not None
     least = (0 if train else 1) + (0 if options["save"] is not None else 1)
-    if len(given) > (1 if train else 2):
+    if len(arguments) > (1 if train else 2):
         expected = "two arguments are expected, CONFIG and NEW"
         expected = "with --train there is one argument, the file of new rows" if train else expected
         raise click.UsageError(f"{expected}; got {len(files)}")
-    if len(given) < least:
+    if len(arguments) < least:
         raise click.UsageError(
             "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
             "without a config: confml predict --train FILE --label COLUMN NEW"
         )
-    source = None if train else given.pop(0)
-    return source, given[0] if given else None
+    source = None if train else arguments.pop(0)
+    return source, arguments[0] if arguments else None
 
 
 def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:

@@ -75,11 +75,11 @@ def _duplicate_rows(
         sentence = f"{counted(len(repeated), 'row')} of {len(train)} {verb} an earlier row, label included"
         remedy = "set duplicates: drop to leave them out, or groups: to keep equal rows in one part"
         findings.append(_of_rows("duplicate-rows", data, repeated, sentence, remedy))
-    others = numbers[(features != numbers) & (y != y[features])]
-    if len(others):
-        sentence = f"{counted(len(others), 'row')} {HAS[len(others) > 1]} the features of an earlier row and"
+    clashes = numbers[(features != numbers) & (y != y[features])]
+    if number := len(clashes):
+        sentence = f"{counted(number, 'row')} {HAS[number > 1]} the features of an earlier row and"
         remedy = "correct the labels, or expect that no method predicts these rows"
-        findings.append(_of_rows("contradictory-rows", data, others, f"{sentence} another label", remedy))
+        findings.append(_of_rows("contradictory-rows", data, clashes, f"{sentence} another label", remedy))
     return findings
 
 
@@ -148,8 +148,8 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
     """Return the features that determine the label, more often than chance would have it; equal rows count
     once.
     """
-    kept = train[~_repeats(rows[train])]
-    labels = y[kept]
+    first_rows = train[~_repeats(rows[train])]
+    labels = y[first_rows]
     sizes = np.bincount(labels)
     sizes = sizes[sizes > 0]
     if len(sizes) < 2:
@@ -161,7 +161,7 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
     apart = (apart - math.lgamma(len(labels) + 1)) / math.log(10)
     names = []
     for j, name in enumerate(data.table_attributes):
-        values = data.table[kept, j]
+        values = data.table[first_rows, j]
         # The first rows refute most features.
         if np.isnan(values).any() or _runs(values[:_FIRST], labels[:_FIRST])[0]:
             continue

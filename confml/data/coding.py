@@ -61,12 +61,12 @@ def code_columns(
         from scipy.sparse import coo_matrix
 
         parts = zip(*_entries(table, categories, starts, skipped), strict=True)
-        rows, places, values = map(np.concatenate, parts)
-        return coo_matrix((values, (rows, places)), shape).tocsr(), tuple(columns)
+        rows, positions, values = map(np.concatenate, parts)
+        return coo_matrix((values, (rows, positions)), shape).tocsr(), tuple(columns)
     require_memory_to_code(*shape, names, categories)
     X = np.zeros(shape)
-    for rows, places, values in _entries(table, categories, starts, skipped):
-        X[rows, places] = values
+    for rows, positions, values in _entries(table, categories, starts, skipped):
+        X[rows, positions] = values
     return X, tuple(columns)
 
 

@@ -205,9 +205,9 @@ def code_features(
         if wrong.any() and table.separator is None:  # not from a CSV file: numbers have a point
             numbers, wrong = numbers_of(texts.distinct, ".")
         if wrong.any():
-            other = "," if decimal == "." else "."
-            if table.separator is not None and not numbers_of(texts.distinct, other)[1].any():
-                hint = f"name the decimal mark of this file: --decimal {other}"
+            decimal_mark = "," if decimal == "." else "."
+            if table.separator is not None and not numbers_of(texts.distinct, decimal_mark)[1].any():
+                hint = f"name the decimal mark of this file: --decimal {decimal_mark}"
             lines = at_lines(table.lines[wrong[texts.codes]].tolist(), table.unit)
             text = short(texts.distinct[int(np.argmax(wrong))])
             problems.append(
@@ -282,14 +282,14 @@ def handle_missing(
     if not absent.any():
         return plain
     if spec.missing == "drop":
-        kept = np.asarray(~absent.any(axis=1))
-        gone = f"{counted(int((~kept).sum()), 'row')} of {len(table)}"
+        complete = np.asarray(~absent.any(axis=1))
+        gone = f"{counted(int((~complete).sum()), 'row')} of {len(table)}"
         notes.append(f"{table.path.name}: {gone} with missing values left out")
-        if not kept.any():
+        if not complete.any():
             hint = "missing: mean keeps rows, ignore: leaves a column out"
             raise DataError("every row has missing values, so no row is left", where=where, hint=hint)
-        table.keep(kept)
-        return plain._replace(values=plain.values[kept])
+        table.keep(complete)
+        return plain._replace(values=plain.values[complete])
     empty = [name for name, is_empty in zip(names, absent.all(axis=0), strict=True) if is_empty]
     if empty and not is_test:
         message = f"columns have no values: {quoted(empty)}"
@@ -316,8 +316,8 @@ def check_finite(table: TextTable, names: Sequence[str], values: np.ndarray) -> 
     rows, columns = np.nonzero(np.isinf(values))
     if len(rows):
         row, name = int(rows[0]), names[columns[0]]
-        others = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-        message = f"the value is infinite ('{short(table.text(row, name))}'){others}"
+        rest = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+        message = f"the value is infinite ('{short(table.text(row, name))}'){rest}"
         raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
 
 

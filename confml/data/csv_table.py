@@ -187,13 +187,13 @@ def _check_test_columns(keys: CsvSpec, train: TextTable, test: TextTable, featur
 
 def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], notes: list[str]) -> Plain:
     """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    kept = row_groups(np.column_stack([table.texts(name).codes for name in used])) == np.arange(len(table))
-    gone = int((~kept).sum())
+    first = row_groups(np.column_stack([table.texts(name).codes for name in used])) == np.arange(len(table))
+    gone = int((~first).sum())
     if not gone:
         return plain
     notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
-    table.keep(kept)
-    return plain._replace(values=plain.values[kept])
+    table.keep(first)
+    return plain._replace(values=plain.values[first])
 
 
 # ---- keys
@@ -258,9 +258,9 @@ def column_mistakes(
             what = "label column" if key == "label" else f"column of {key}:"
             yield key, at, f"there is no {what} {in_quotes(short(name, 60))}", column_hint(name, names, table)
             continue
-        other = used.setdefault(name, key)
-        if other != key and {other, key} not in ({"id", "ignore"}, {"id", "groups"}):
-            message = f"column {in_quotes(name)} is listed under {other} and {key}"
+        first_key = used.setdefault(name, key)
+        if first_key != key and {first_key, key} not in ({"id", "ignore"}, {"id", "groups"}):
+            message = f"column {in_quotes(name)} is listed under {first_key} and {key}"
             yield key, at, message, "take it out of one of them"
 
 
@@ -292,9 +292,9 @@ def _check_labels(file: TextTable, label: str) -> None:
     if "" in texts.distinct:
         missing = np.flatnonzero(~texts.where(bool))
         where = f"{file.path}, {at_lines(file.lines[missing].tolist(), file.unit)}, column {in_quotes(label)}"
-        given = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
+        unmatched = quoted(sorted({file.text(row, label) for row in missing.tolist()} - {""}))
         hint = f"give it, or take the rows out of the file; {NOT_MISSING}"
-        raise DataError(f"the label is missing ({given or 'empty'})", where=where, hint=hint)
+        raise DataError(f"the label is missing ({unmatched or 'empty'})", where=where, hint=hint)
 
 
 def _labels(files: Sequence[TextTable], label: str) -> tuple[list[int] | list[str], np.ndarray]:

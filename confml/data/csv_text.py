@@ -107,9 +107,9 @@ def text_blocks(
         except UnicodeError as error:
             if isinstance(error, UnicodeDecodeError):
                 line += error.object.count(b"\n", 0, error.start)
-            other = "cp1252" if _WINDOWS.search(data) else "latin-1"
-            other = other if chosen.startswith("utf-8") else "utf-8"
-            hint = f"set encoding: {other} (--encoding {other})"
+            alternative = "cp1252" if _WINDOWS.search(data) else "latin-1"
+            alternative = alternative if chosen.startswith("utf-8") else "utf-8"
+            hint = f"set encoding: {alternative} (--encoding {alternative})"
             raise DataError(f"not {chosen} text", where=f"{path}, line {line}", hint=hint) from None
         if "\0" in text:
             line += text.count("\n", 0, text.index("\0"))
@@ -318,13 +318,13 @@ def _even(
 # ---- separators and records
 
 
-def separator_of(given: str) -> str:
+def separator_of(text: str) -> str:
     """Return the separator that a character or a word stands for. Raises ConfigError for anything else."""
-    separator = SEPARATORS.get(given, given)
+    separator = SEPARATORS.get(text, text)
     if len(separator) != 1 or separator in "\"\n'":
         words = ", ".join(word for word in SEPARATORS if word.isalpha())
         raise ConfigError(
-            f"separator must be one character, got '{given}'", hint=f"or one of the words {words}"
+            f"separator must be one character, got '{text}'", hint=f"or one of the words {words}"
         )
     return separator
 

@@ -72,9 +72,9 @@ class DataSet:
             raise ValueError(f"shapes do not fit together: {y.shape}, {X.shape} and {table.shape}")
         arrays = {"y": y, "table": table, "nominal": nominal, **({} if is_sparse(X) else {"X": X})}
         for field in ("train_rows", "test_rows", "groups", "lines", "ids"):
-            if (given := getattr(self, field)) is not None:
+            if (column := getattr(self, field)) is not None:
                 kind = {"groups": None, "ids": str}.get(field, np.int64)
-                arrays[field] = np.asarray(given, dtype=kind)
+                arrays[field] = np.asarray(column, dtype=kind)
         for field, array in arrays.items():
             array = array.view()
             array.flags.writeable = False
@@ -150,10 +150,10 @@ class DataSet:
         The codes of nominal attributes count too, since methods for nominal attributes read them.
         """
         digest = hashlib.sha256()
-        kept = [self.X, self.y, self.train_rows, self.test_rows, self.groups]
+        arrays = [self.X, self.y, self.train_rows, self.test_rows, self.groups]
         if self.nominal.any():
-            kept += [self.nominal, self.table]
-        for array in kept:
+            arrays += [self.nominal, self.table]
+        for array in arrays:
             if array is None:
                 digest.update(b"none\n")
                 continue

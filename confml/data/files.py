@@ -23,8 +23,8 @@ def download_folder() -> Path:
 
 def search_path() -> list[Path]:
     """Return the folders in which files are looked for, in order."""
-    given = os.environ.get("CONFML_DATA", "").split(os.pathsep)
-    return [*(Path(folder) for folder in given if folder), download_folder()]
+    folders = os.environ.get("CONFML_DATA", "").split(os.pathsep)
+    return [*(Path(folder) for folder in folders if folder), download_folder()]
 
 
 @dataclass(frozen=True)

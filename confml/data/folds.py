@@ -40,18 +40,18 @@ def train_test_pairs(
     try:
         splitter = _splitter(y, groups, size, stratify, random_state)
         # a class with a single row cannot be stratified: it is in the training part of a holdout
-        kept, alone = np.arange(n), np.empty(0, dtype=np.intp)
+        divided, alone = np.arange(n), np.empty(0, dtype=np.intp)
         if stratify and groups is None and not isinstance(size, int):
             _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-            kept, alone = np.flatnonzero(counts[codes] > 1), np.flatnonzero(counts[codes] == 1)
-            if not len(kept):
+            divided, alone = np.flatnonzero(counts[codes] > 1), np.flatnonzero(counts[codes] == 1)
+            if not len(divided):
                 raise ValueError("no class has two rows")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
-            pairs = list(splitter.split(np.zeros((len(kept), 1)), y[kept], groups))
+            pairs = list(splitter.split(np.zeros((len(divided), 1)), y[divided], groups))
     except ValueError as error:
         raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
-    return [(np.sort(np.concatenate([kept[train], alone])), np.sort(kept[test])) for train, test in pairs]
+    return [(np.sort(np.append(divided[train], alone)), np.sort(divided[test])) for train, test in pairs]
 
 
 def _splitter(

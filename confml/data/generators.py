@@ -50,8 +50,8 @@ class Generator:
     @property
     def defaults(self) -> dict[str, Any]:
         """Default values of the parameters."""
-        given = inspect.signature(self.make).parameters
-        return {name: given[name].default for name in self.parameters}
+        arguments = inspect.signature(self.make).parameters
+        return {name: arguments[name].default for name in self.parameters}
 
 
 def load_generated(spec: Mapping[str, Any]) -> DataSet:
@@ -61,16 +61,16 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
     Hyphens and underscores in keys are equivalent. Raises ConfigError for an unknown generator or parameter,
     DataError if all training examples have the same class.
     """
-    generator, given = _checked(spec)
-    name, seed = str(spec["generate"]), given.pop("seed", 1)
-    n, test_n = given.pop("n", generator.default_n), given.pop("test_n", 0)
+    generator, parameters = _checked(spec)
+    name, seed = str(spec["generate"]), parameters.pop("seed", 1)
+    n, test_n = parameters.pop("n", generator.default_n), parameters.pop("test_n", 0)
     streams = [stable_generator("generate", name, seed, part) for part in ("train", "test")]
-    X, y = generator.make(n, streams[0], **{**given, **generator.of_training})
+    X, y = generator.make(n, streams[0], **{**parameters, **generator.of_training})
     if len(np.unique(y)) < 2:
         hint = "raise n or try another seed"
         raise DataError(f"all {n} examples are of class {y[0]}", where=name, hint=hint)
     if test_n:
-        X_test, y_test = generator.make(test_n, streams[1], **given)
+        X_test, y_test = generator.make(test_n, streams[1], **parameters)
         X, y = np.concatenate([X, X_test]), np.concatenate([y, y_test])
     attributes = tuple(f"x{column + 1}" for column in range(X.shape[1]))
     rows = np.arange(len(y))
@@ -96,8 +96,8 @@ def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarr
     if spec.get("generate") is None:
         is_ripley = str(spec.get("card") or spec.get("name")) == "ripley-synth"
         return ripley_probability if is_ripley else None
-    generator, given = _checked(spec)
-    parameters = {name: value for name, value in given.items() if name in generator.parameters}
+    generator, values = _checked(spec)
+    parameters = {name: value for name, value in values.items() if name in generator.parameters}
     probability = generator.bayes_probability
     return None if probability is None else functools.partial(probability, **parameters)
 
@@ -107,11 +107,11 @@ def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
     if name not in GENERATORS:
         raise ConfigError(f"unknown generator '{name}'", near=(name, GENERATORS))
     generator = GENERATORS[name]
-    given = {
+    parameters = {
         str(key).replace("-", "_"): value for key, value in spec.items() if key not in ("name", "generate")
     }
-    check_parameters(name, {**COMMON, **generator.parameters}, given)
-    return generator, given
+    check_parameters(name, {**COMMON, **generator.parameters}, parameters)
+    return generator, parameters
 
 
 # ---- five Gaussians in the plane, two classes

@@ -51,37 +51,37 @@ def label_evidence(data: DataSet, seed: int = 1) -> LabelEvidence:
     if n < 2 * FOLDS:
         raise DataError(f"{n} rows are too few to find label errors: expected at least {2 * FOLDS}")
     classes, codes = np.unique(data.y, return_inverse=True)
-    kept, rounds = np.ones(n, dtype=bool), []
+    trusted, rounds = np.ones(n, dtype=bool), []
     for round_seed in (seed, seed + 1):
         pairs = train_test_pairs(
             codes, data.groups, FOLDS, True, round_seed, data.name, "the search for label errors"
         )
-        p = _probabilities(dense(data.X), codes, len(classes), pairs, kept, round_seed)
+        p = _probabilities(dense(data.X), codes, len(classes), pairs, trusted, round_seed)
         rounds.append(_averaged(p, codes))
         _, true_p, _, most = _against(p.mean(axis=0), codes)
-        kept = most - true_p <= _CONFIDENT
-    rows, true_p, other, most = _against((rounds[0] + rounds[1]) / 2, codes)
-    return LabelEvidence(rows, true_p[rows], classes[other[rows]], most[rows])
+        trusted = most - true_p <= _CONFIDENT
+    rows, true_p, alternative, most = _against((rounds[0] + rounds[1]) / 2, codes)
+    return LabelEvidence(rows, true_p[rows], classes[alternative[rows]], most[rows])
 
 
 def _against(p: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the order of the rows and, per row, the probability of its label, the likeliest other class
     and its probability."""
     at = np.arange(len(codes))
-    others = p.copy()
-    others[at, codes] = -1.0
-    other = others.argmax(axis=1)
-    true_probability, most = p[at, codes], p[at, other]
-    return np.lexsort((-most, true_probability)), true_probability, other, most
+    without_label = p.copy()
+    without_label[at, codes] = -1.0
+    alternative = without_label.argmax(axis=1)
+    true_probability, most = p[at, codes], p[at, alternative]
+    return np.lexsort((-most, true_probability)), true_probability, alternative, most
 
 
 def _probabilities(
-    X: np.ndarray, codes: np.ndarray, classes: int, pairs, kept: np.ndarray, seed: int
+    X: np.ndarray, codes: np.ndarray, classes: int, pairs, trusted: np.ndarray, seed: int
 ) -> np.ndarray:
     """Return (classifiers, n, classes) out-of-fold probabilities of classifiers fitted to the kept rows."""
     p = np.zeros((len(_models(seed)), len(X), classes))
     for train, test in pairs:
-        used = train[kept[train]]
+        used = train[trusted[train]]
         if len(np.unique(codes[used])) < 2:
             used = train
         for number, model in enumerate(_models(seed)):

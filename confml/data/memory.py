@@ -17,8 +17,8 @@ LARGE = 1 << 30  # bytes from which a warning says what is taken
 
 def most(name: str, default: int) -> int:
     """Return a limit: the environment variable ``CONFML_MOST_<NAME>``, or else ``default``."""
-    given = os.environ.get(f"CONFML_MOST_{name}", "")
-    return int(given) if given.isdecimal() else default
+    limit = os.environ.get(f"CONFML_MOST_{name}", "")
+    return int(limit) if limit.isdecimal() else default
 
 
 def raised_by(name: str) -> str:

@@ -87,12 +87,12 @@ class RowCoder:
     def with_decimal(self, mark: str) -> "RowCoder":
         """Return a copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
         check_value("decimal", mark, DECIMALS)
-        other = self.without_counts()
-        other.decimal = mark
-        other.number_marks = {
+        coder = self.without_counts()
+        coder.decimal = mark
+        coder.number_marks = {
             name: tuple(char for char in marks if char != mark) for name, marks in self.number_marks.items()
         }
-        return other
+        return coder
 
     @property
     def csv_format(self) -> CsvFormat:

@@ -47,17 +47,17 @@ def apply_noise(
 
     Raises ConfmlError for an unknown key, a wrong value, or label noise with a single class.
     """
-    given = {key: value for key, value in noise.items() if key != "on" and value is not None}
-    check_parameters("noise", NOISE, given)
+    fractions = {key: value for key, value in noise.items() if key != "on" and value is not None}
+    check_parameters("noise", NOISE, fractions)
     X, y = np.array(X, dtype=np.float64, order="C"), np.array(y)
     seeds = rng.integers(np.iinfo(np.int64).max, size=3)
     for_labels, for_attributes, for_irrelevant = (np.random.default_rng(seed) for seed in seeds)
-    if given.get("labels"):
-        y = _noise_labels(y, given["labels"], for_labels)
-    if given.get("attributes"):
-        _noise_attributes(X, given["attributes"], for_attributes, nominal or ())
-    if given.get("irrelevant"):
-        X = np.hstack([X, for_irrelevant.random((len(X), given["irrelevant"]))])
+    if fractions.get("labels"):
+        y = _noise_labels(y, fractions["labels"], for_labels)
+    if fractions.get("attributes"):
+        _noise_attributes(X, fractions["attributes"], for_attributes, nominal or ())
+    if fractions.get("irrelevant"):
+        X = np.hstack([X, for_irrelevant.random((len(X), fractions["irrelevant"]))])
     return X, y
 
 
@@ -100,9 +100,9 @@ def _noise_attributes(
     features = [*nominal, *([column] for column in range(d) if column not in grouped)]
     for columns in sorted(list(group) for group in features if len(group)):
         order = rng.permutation(n)
-        others = (np.arange(n) + rng.integers(1, n, size=n)) % n
+        sources = (np.arange(n) + rng.integers(1, n, size=n)) % n
         rows, together = order[: _count(n, share)], np.array(columns)
-        X[np.ix_(rows, together)] = X[np.ix_(others[rows], together)]
+        X[np.ix_(rows, together)] = X[np.ix_(sources[rows], together)]
 
 
 def _count(n: int, share: float) -> int:

@@ -72,7 +72,7 @@ def _numbers_or_times(texts: list[str], where: str) -> np.ndarray:
             readings.append(times.to_numpy(dtype="datetime64[ns]"))
     if not readings:
         raise ConfigError(f"{where} has no dates of one form", hint="write them as 2024-05-31")
-    if any(not np.array_equal(readings[0], other, equal_nan=True) for other in readings[1:]):
+    if any(not np.array_equal(readings[0], reading, equal_nan=True) for reading in readings[1:]):
         message = f"{where} has dates such as {texts[0]}, with the day or the month first"
         raise ConfigError(message, hint="write them as 2024-05-31")
     return readings[0]

@@ -50,7 +50,7 @@ def outcomes_of(
         if name not in table:
             hint = f"--{option} names it; {column_hint(name, table.names, table)}"
             raise DataError(f"there is no column {in_quotes(name)}", where=str(table.path), hint=hint)
-    others = [name for name in table.names if name not in named.values()]
+    unnamed = [name for name in table.names if name not in named.values()]
     frame, names = pd.DataFrame(index=range(len(table))), {}
     for option in _KEYS:
         texts = [""] * len(table)
@@ -63,14 +63,14 @@ def outcomes_of(
             texts = list(map(str, range(1, len(table) + 1)))
         frame[option], names[option] = pd.factorize(np.array(texts, dtype=object))
     if wide:
-        names["model"] = np.array(others, dtype=object)
+        names["model"] = np.array(unnamed, dtype=object)
         of_models = []
-        for code, name in enumerate(others):
+        for code, name in enumerate(unnamed):
             outcomes = _numbers(table, name, wide)
             if "item" not in named:
                 _refuse_items(table, name, outcomes)
             of_models.append(frame.assign(model=code, outcome=outcomes))
-        frame = pd.concat(of_models) if others else frame.assign(outcome=np.nan)
+        frame = pd.concat(of_models) if unnamed else frame.assign(outcome=np.nan)
     else:
         frame["outcome"] = _numbers(table, named["outcome"], wide)
 
@@ -94,7 +94,7 @@ def outcomes_of(
             row = int(np.argmax(changed))
             where = table.where(row, named["group"])
             raise DataError(f"{name_of(row, 'item')} is in two groups", where=where)
-    elif not wide and (alike := [name for name in others if _looks_like_groups(table, name, by_item)]):
+    elif not wide and (alike := [name for name in unnamed if _looks_like_groups(table, name, by_item)]):
         notes.append(
             f"{quoted(alike)} {'has' if len(alike) == 1 else 'have'} one value for several items: if such "
             f"items are not independent (of one document or patient), add --group {alike[0]}."
@@ -140,11 +140,11 @@ def _of_task(name: str, values: pd.DataFrame) -> TaskOutcomes | str:
         return f"{few} of all {len(models)} models, and a comparison needs two items{rest}"
     notes = []
     if texts:
-        more = f" and {counted(len(texts) - 4, 'other model')}" if len(texts) > 4 else ""
+        further = f" and {counted(len(texts) - 4, 'other model')}" if len(texts) > 4 else ""
         noun = "items" if values.index.get_level_values("split").nunique() == 1 else "items of splits"
         notes.append(
             f"{len(common):,} of {len(values):,} {noun} are compared, those with outcomes of all "
-            f"models ({', '.join(texts[:4])}{more})."
+            f"models ({', '.join(texts[:4])}{further})."
         )
     splits = [
         (split.index.get_level_values("item").to_numpy(), np.ascontiguousarray(split).T)

@@ -58,7 +58,7 @@ def file_error(path: Path, error: OSError) -> DataError:
     """Return the error of a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         try:
-            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
+            beside = [file.name for file in path.parent.iterdir() if file.is_file()]
         except OSError:
             return DataError(f"no such file, nor a folder {path.parent}", where=str(path))
         return DataError("no such file", where=str(path), hint="", near=(path.name, beside))

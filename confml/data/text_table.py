@@ -72,24 +72,24 @@ class TextTable:
     missing: frozenset[str] = MISSING
 
     @classmethod
-    def of(cls, path: Path, header: Sequence[str], data: pa.Table, lines: np.ndarray, **others) -> Self:
+    def of(cls, path: Path, header: Sequence[str], data: pa.Table, lines: np.ndarray, **fields) -> Self:
         """Return the table of columns under a header: names get one form, and missing ones are made up.
 
         others: further fields, and ``where``, the place of the header in messages. Raises DataError for more
         columns than the limit and for two columns of one name.
         """
-        where = others.pop("where")
+        where = fields.pop("where")
         check_width(len(header), where)
-        notes = list(others.pop("notes", ()))
+        notes = list(fields.pop("notes", ()))
         names = [" ".join(name.split()) or f"unnamed-{at}" for at, name in enumerate(header, start=1)]
-        if unnamed := [name for name, given in zip(names, header, strict=True) if not given.strip()]:
+        if unnamed := [name for name, heading in zip(names, header, strict=True) if not heading.strip()]:
             notes.append(f"{path.name}: columns without a name are called {listed(unnamed, 3)}")
         first: dict[str, int] = {}
         for at, name in enumerate(names, start=1):
             if first.setdefault(name, at) != at:
                 message = f"columns {first[name]} and {at} have the same name, '{short(name, 60)}'"
                 raise DataError(message, where=where, hint=header_hint(names) or "rename one of them")
-        return cls(path, data.rename_columns(names), lines, notes=notes, **others)
+        return cls(path, data.rename_columns(names), lines, notes=notes, **fields)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -131,9 +131,9 @@ class TextTable:
         location = f"{self.path}, {self.unit} {self.lines[row]}"
         return location if name is None else f"{location}, column {in_quotes(name)}"
 
-    def keep(self, kept: np.ndarray) -> None:
+    def keep(self, chosen: np.ndarray) -> None:
         """Leave out the rows that are not to be kept."""
-        self.data, self.lines = self.data.filter(pa.array(kept)), self.lines[kept]
+        self.data, self.lines = self.data.filter(pa.array(chosen)), self.lines[chosen]
 
     def part(self, first: int, rows: int) -> "TextTable":
         """Return ``rows`` rows from the ``first`` on; only the first ones of a table have its notes."""
@@ -143,9 +143,9 @@ class TextTable:
         )
 
 
-def missing_texts(given: Iterable[str] | None) -> frozenset[str]:
+def missing_texts(texts: Iterable[str] | None) -> frozenset[str]:
     """Return the texts of missing values of a data set: those that are given, by default `MISSING`."""
-    return MISSING if given is None else frozenset(given)
+    return MISSING if texts is None else frozenset(texts)
 
 
 def numbered_names(columns: int) -> list[str]:

@@ -184,8 +184,8 @@ class ExchangeabilityCheck:
         """
         facts, params = self.model.facts, self.model.facts.params
         one_sample = not (facts.is_label_conditional or facts.group_rows or facts.single_rows)
-        others = ("conformal__classes", "conformal__smoothed", "conformal__best_of")
-        exact = params.get("conformal") == "split" and not any(params.get(name) for name in others)
+        inexact = ("conformal__classes", "conformal__smoothed", "conformal__best_of")
+        exact = params.get("conformal") == "split" and not any(params.get(name) for name in inexact)
         if exact and one_sample:
             covered = covered_probabilities(n, counted, level)
             return min(1.0, math.fsum(covered[: n - atypical + 1])), "beta-binomial"

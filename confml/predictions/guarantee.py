@@ -44,9 +44,9 @@ class Guarantee:
             )
         lines = [f"{fit}: {bound}.", f"Condition: {condition}.{tests} ({MORE})"]
         if s := facts.single_rows:
-            m, ones, their = facts.fitted_rows, "one" if s == 1 else "ones", "its" if s == 1 else "their"
+            m, noun, their = facts.fitted_rows, "one" if s == 1 else "ones", "its" if s == 1 else "their"
             lines.append(
-                f"{s} of {m} training rows {are(s)} the only {ones} of {their} class. About {s}/{m} = "
+                f"{s} of {m} training rows {are(s)} the only {noun} of {their} class. About {s}/{m} = "
                 f"{percent(s, m)} of new rows may therefore be of another class (Good and Turing; at most "
                 f"{s + 1}/{m + 1} in expectation). No region contains such a label."
             )

@@ -208,9 +208,9 @@ class Model:
 
     def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
         """Return every view of new rows, X (k, d) after the steps, k > 0."""
-        given = rows.table[self.is_predicted(rows)] if is_sparse(rows.X) else self.chosen(rows)
-        given = hashlib.sha256(np.ascontiguousarray(given).tobytes()).hexdigest()
-        rng = self.generator("new rows", chunk, given)
+        content = rows.table[self.is_predicted(rows)] if is_sparse(rows.X) else self.chosen(rows)
+        content = hashlib.sha256(np.ascontiguousarray(content).tobytes()).hexdigest()
+        rng = self.generator("new rows", chunk, content)
         with contextlib.nullcontext() if self.file else named_errors(self.facts.method, "predict"):
             return self.method.confident_predict(X, rng)
 

@@ -186,10 +186,10 @@ def predict(
     return Answers.of(answers, facts)
 
 
-def _check_no_fit(given: Mapping[str, Any]) -> None:
+def _check_no_fit(options: Mapping[str, Any]) -> None:
     """Raise ConfigError for a parameter of a fit that is given with a fitted model."""
     defaults = inspect.signature(predict).parameters
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not defaults[name].default and value != defaults[name].default:
             raise ConfigError(f"{name} cannot be combined with a fitted model")
 
@@ -228,9 +228,9 @@ def _fitted(
     return fit_model(config, Choice(**choice, risk=target), data, say)
 
 
-def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
+def _with_own_labels(answers: pd.DataFrame, true_labels: pd.Series) -> pd.DataFrame:
     """Return the predictions with labels of the type in the training DataFrame, such as bool."""
-    typed = {cell_text(value): value for value in given.drop_duplicates().tolist()}
+    typed = {cell_text(value): value for value in true_labels.drop_duplicates().tolist()}
     if all(isinstance(value, str | int) and not isinstance(value, bool) for value in typed.values()):
         return answers
     for name in answers.columns:

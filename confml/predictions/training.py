@@ -314,10 +314,10 @@ class _Fit:
             coded[: len(data.nominal)] = data.nominal
         steps = build_pipeline(self.context.steps)
         groups = None if data.groups is None else np.asarray(data.groups)[self.rows]
-        X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded, groups)
+        X, y, chosen = steps.fit_training(X, y, self._generator("steps"), coded, groups)
         columns = steps.columns_
         kept_names = None if columns is None else [names[column] for column in columns.tolist()]
-        return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[kept]), kept_names, steps)
+        return TrainingRows(X, y, steps.nominal_, line_texts(data, self.rows[chosen]), kept_names, steps)
 
 
 def chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
@@ -346,8 +346,8 @@ def _chosen_method(config: Config, name: str | None) -> MethodEntry:
 
 def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the parameters of a method, and the grid that is left to tune (empty for none)."""
-    given = dict(choice.params)
-    params = {**entry.given, **given}
+    changes = dict(choice.params)
+    params = {**entry.given, **changes}
     if choice.conformal is not None:
         params[KEY] = choice.conformal
     if choice.mondrian:
@@ -360,14 +360,14 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
                 f"{entry.name} has no label-conditional p-values",
                 hint="make it conformal: --conformal split",
             )
-    swept = {name: values for name, values in entry.sweep.items() if name not in given}
+    swept = {name: values for name, values in entry.sweep.items() if name not in changes}
     for name, values in swept.items():
         if len(values) > 1:
             shown = ", ".join(map(str, values[:5]))
             hint = f"choose a value, as --param {name}={values[0]}"
             raise ConfigError(f"{entry.name} is swept over {name} ({shown})", hint=hint)
     params |= {name: values[0] for name, values in swept.items()}
-    tuned = {name: values for name, values in entry.tune.items() if name not in given}
+    tuned = {name: values for name, values in entry.tune.items() if name not in changes}
     grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []
     check(entry.name, {**params, **(grid[0] if grid else {})})
     if params.get(f"{KEY}__shift") == COVARIATE:

@@ -114,8 +114,8 @@ def check_objects(model: Any) -> None:
     for value in objects_in(model):
         if isinstance(value, Method | Step) and value.parameters:
             names = [name for name in value.parameters if hasattr(value, name)]
-            given = {name: getattr(value, name) for name in names}
-            check_parameters(type(value).__name__, value.parameters, given)
+            parameters = {name: getattr(value, name) for name in names}
+            check_parameters(type(value).__name__, value.parameters, parameters)
         else:
             check_trees(value)
             check_support_vectors(value)

@@ -65,9 +65,9 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) -> None:
     """Remove those of the named files that an earlier command wrote into the folder and this one did not."""
-    kept = set(written)
+    current = set(written)
     for name in names:
-        if folder / name not in kept and (folder / name).exists():
+        if folder / name not in current and (folder / name).exists():
             check_target(folder / name)
             (folder / name).unlink(missing_ok=True)
 

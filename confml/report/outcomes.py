@@ -238,15 +238,15 @@ def draw(models: pd.DataFrame) -> Any:
     tasks = list(models.groupby("task", sort=False))[:MOST_PANELS]
     panels = Panels(len(tasks), 0.3 + 0.15 * max(len(rows) for _, rows in tasks))
     for axes, (task, rows) in zip(panels.axes, tasks, strict=True):
-        places = np.arange(len(rows))
+        heights = np.arange(len(rows))
         for worse, colour in ((False, BLUE), (True, GREY)):
             chosen = (rows["worse"] == worse).to_numpy()
             part = rows[chosen]
             gaps = np.nan_to_num([part["mean"] - part["low"], part["high"] - part["mean"]]).clip(0)
             label = "worse than the best model" if worse else "no significant difference from the best model"
             style = {"fmt": "o", "color": colour, "capsize": 2}
-            panels.handles[label] = axes.errorbar(part["mean"], places[chosen], xerr=gaps, **style)
-        axes.set_yticks(places, rows["model"])
+            panels.handles[label] = axes.errorbar(part["mean"], heights[chosen], xerr=gaps, **style)
+        axes.set_yticks(heights, rows["model"])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_title(task)
     return panels.finish("means with 95 % intervals", "mean outcome")

@@ -89,11 +89,11 @@ class Merits(NamedTuple):
     unguaranteed: bool
     seconds: float
 
-    def advantage(self, other: "Merits") -> str:
+    def advantage(self, runner_up: "Merits") -> str:
         """Return the first merit that differs from another method's, as a predicate."""
-        if self.augrc != other.augrc:
+        if self.augrc != runner_up.augrc:
             return f"has the lowest AUGRC ({plain_number(100 * self.augrc)} %)"
-        return "has a guarantee" if self.unguaranteed != other.unguaranteed else "is the fastest"
+        return "has a guarantee" if self.unguaranteed != runner_up.unguaranteed else "is the fastest"
 
 
 def merits_of(comparisons: Comparisons, lines: Sequence[Line], level: float | None) -> Merits:
@@ -190,15 +190,15 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
     of_methods: dict[str, Line] = {}  # the best of the views of each method
     for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
         of_methods.setdefault(line.method, line)
-    recommended, *others = of_methods.values()
+    recommended, *rivals = of_methods.values()
     power = SAME if aim == "error" else "the methods have the same losses on every row"
     if not several:
         power = "nothing else is compared"
     elif not comparison.same:
         power = detectable_text([comparison.detectable], means[best], unit)
-    choice = merits[recommended].advantage(merits[others[0]]) if others else ""
+    choice = merits[recommended].advantage(merits[rivals[0]]) if rivals else ""
     if best.method not in of_methods:
-        others.append(best)
+        rivals.append(best)
         choice = f"is shown to be better than {comparisons.label(unbeaten[0])}"
         if aim == "cost":
             choice = f"is shown to cost less than {unbeaten[0].view}"
@@ -209,7 +209,7 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         values[recommended],
         comparisons.label(best),
         values[best] if values[best] != values[recommended] else "",
-        [comparisons.label(line) for line in sorted(others, key=means.__getitem__)],
+        [comparisons.label(line) for line in sorted(rivals, key=means.__getitem__)],
         choice,
         f"{power[0].upper()}{power[1:]}.{undecided}",
         _guarantee(comparisons, dataset, recommended, comparison),
@@ -274,11 +274,11 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
     if not errors:
         return f"{text}."
     worse = {line for line in errors if line in comparison.lines and comparison.worse(line)}
-    other = min(errors, key=lambda line: (line in worse, errors[line], line))
-    times = comparisons.seconds(other) / max(comparisons.seconds(chosen), 1e-9)
+    guaranteed = min(errors, key=lambda line: (line in worse, errors[line], line))
+    times = comparisons.seconds(guaranteed) / max(comparisons.seconds(chosen), 1e-9)
     price = f", and take {times:.2g} times as long" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
-    price += ", but the error is shown to be worse" if other in worse else ""
-    return f"{text}. Those of {comparisons.label(other)} have a guarantee of {share}{price}."
+    price += ", but the error is shown to be worse" if guaranteed in worse else ""
+    return f"{text}. Those of {comparisons.label(guaranteed)} have a guarantee of {share}{price}."
 
 
 def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> str:
@@ -365,7 +365,7 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         text = f"{best} has the best mean rank of the methods, {ranks[best]:.2f}, for the {TITLES[aim]}"
         subject = "Neither it nor a method without a significant difference is" if alike else "It is not"
         return Advice(aim, reason=f"{text}. {subject} shown to {baselines} on any data set.{undecided}")
-    recommended, *others = sorted(merits, key=merits.__getitem__)
+    recommended, *rivals = sorted(merits, key=merits.__getitem__)
     guarantee = "" if level is None else _guarantee_over(comparisons, of_method[recommended], level)
     shown = list(better[recommended].values())
     if not all(shown):
@@ -378,7 +378,7 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         best,
         f"{ranks[best]:.2f}" if best != recommended else "",
         [label for label in merits if label != recommended],
-        merits[recommended].advantage(merits[others[0]]) if others else "",
+        merits[recommended].advantage(merits[rivals[0]]) if rivals else "",
         ranking.sentence,
         " ".join(filter(None, [guarantee, ranking.missing])) + undecided,
     )

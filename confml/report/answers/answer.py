@@ -76,11 +76,11 @@ def answer_for(
     best = min(errors, key=lambda line: (errors[line], not comparisons.is_first(line)))
     if comparison is not None:
         best = comparison.best[0]
-    others = [line for line in errors if line.method != best.method and comparisons.is_first(line)]
-    others.sort(key=lambda line: (errors[line], comparisons.label(line)))
-    compared = [line for line in others if comparison is not None and line in comparison.lines]
+    rivals = [line for line in errors if line.method != best.method and comparisons.is_first(line)]
+    rivals.sort(key=lambda line: (errors[line], comparisons.label(line)))
+    compared = [line for line in rivals if comparison is not None and line in comparison.lines]
     reasons: dict[str, list[str]] = {}
-    for line in others:
+    for line in rivals:
         if comparison is not None and line in comparison.left_out:
             reasons.setdefault(comparison.left_out[line], []).append(comparisons.label(line))
     if missing:
@@ -284,11 +284,11 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
     if not tested:
         return f"{text} Nothing to compare with."
     clear = sum(not answer.alike for answer in tested)
-    others = "On no data set are all other methods"
+    subject = "On no data set are all other methods"
     if clear:
-        others = f"On {clear} of {len(tested)} data sets all other methods are"
+        subject = f"On {clear} of {len(tested)} data sets all other methods are"
     power = detectable_text([answer.detectable for answer in tested])
-    text += f" {others} significantly worse."
+    text += f" {subject} significantly worse."
     return f"{text} {power[0].upper()}{power[1:]}."
 
 

@@ -15,7 +15,7 @@ def class_sentences(comparisons: Comparisons, line: Line) -> list[str]:
 
     All levels of the config are tested; the sentence is at the one that is closest to 0.05.
     """
-    several = len({other.dataset for other in comparisons.lines}) > 1
+    several = len({line_of_run.dataset for line_of_run in comparisons.lines}) > 1
     levels = by_usual_level(comparisons.results.config.levels)
     low = comparisons.low_classes((line, level) for level in levels)
     sentences = some(
@@ -33,7 +33,7 @@ def class_sentences(comparisons: Comparisons, line: Line) -> list[str]:
     level = min(levels)
     params, option = comparisons.cell(line).params, "mondrian: true"
     if comparisons.promise(line, level) is None:
-        place = " in place of venn" if "venn" in params else ""
-        params, option = {**params, "conformal": "split"}, f"conformal: split with mondrian: true{place}"
+        replaced = " in place of venn" if "venn" in params else ""
+        params, option = {**params, "conformal": "split"}, f"conformal: split with mondrian: true{replaced}"
     remedy = per_class_remedy(params, level, option)
     return [*sentences, remedy] if remedy else sentences

@@ -81,7 +81,7 @@ class Ranking:
         """Return whether a method is shown to differ from every one with the best mean rank."""
         ranks = np.round(self.comparison.mean_ranks, 12)
         best = np.flatnonzero(ranks == ranks.min()).tolist()
-        return method not in best and all(self.different(method, other) for other in best)
+        return method not in best and all(self.different(method, rival) for rival in best)
 
     def groups(self) -> list[list[int]]:
         """Return the bars: the largest runs of methods by mean rank of which no pair is shown to differ.
@@ -121,13 +121,13 @@ def complete(
     """
     means = means.dropna(axis=1, how="all").dropna(how="all")
     used = means[2 * means.notna().sum(axis=1) >= means.shape[1]]
-    kept = used.loc[:, used.isna().sum() <= MOST_MISSING * len(used)]
-    has_failed = np.array([[(name, label) in failed for label in kept] for name in kept.index])
-    last = kept.isna() & has_failed.reshape(kept.shape)
-    whole = kept[(kept.notna() | last).all(axis=1)]
+    ranked = used.loc[:, used.isna().sum() <= MOST_MISSING * len(used)]
+    has_failed = np.array([[(name, label) in failed for label in ranked] for name in ranked.index])
+    last = ranked.isna() & has_failed.reshape(ranked.shape)
+    whole = ranked[(ranked.notna() | last).all(axis=1)]
     worst = whole.min(axis=1) if higher_is_better else whole.max(axis=1)
     last = last.loc[whole.index]
-    dropped = [label for label in means if label not in kept]
+    dropped = [label for label in means if label not in ranked]
     dropped_datasets = [name for name in means.index if name not in whole.index]
     pairs = [f"{label} on {name}" for name in whole.index for label in whole if last.at[name, label]]
     beginnings = {

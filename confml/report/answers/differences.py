@@ -181,16 +181,16 @@ class LossTable:
         """Return the (K, K) p-values of all pairs; NaN where there is no test, 1 on the diagonal."""
         p_values = np.ones((len(self), len(self)))
         for first in range(len(self) - 1):
-            others = list(range(first + 1, len(self)))
-            p_values[first, others] = p_values[others, first] = self._differences(first, others)[-1]
+            later = list(range(first + 1, len(self)))
+            p_values[first, later] = p_values[later, first] = self._differences(first, later)[-1]
         return p_values
 
     def _split_means(self, losses: np.ndarray) -> np.ndarray:
         return np.column_stack([split.mean(axis=1) for split in np.split(losses, self._ends, axis=1)])
 
-    def _differences(self, first: int, others: list[int]) -> tuple:
-        x = self.row_means[first] - self.row_means[others]
-        gaps = self.split_means[first] - self.split_means[others]
+    def _differences(self, first: int, second: list[int]) -> tuple:
+        x = self.row_means[first] - self.row_means[second]
+        gaps = self.split_means[first] - self.split_means[second]
         return differences(x, gaps, self.ratio, self.kind, self.bound, self.rare, self.clusters)
 
 
@@ -296,9 +296,9 @@ class Comparison:
 
     def p_value(self, first: Any, second: Any) -> float:
         """Return the corrected p-value of two lines, or of a line and a baseline; NaN without a test."""
-        for line, other in ((first, second), (second, first)):
-            if line in self.lines and other in self.baselines:
-                return float(self.baselines[other][self.lines.index(line)])
+        for line, baseline in ((first, second), (second, first)):
+            if line in self.lines and baseline in self.baselines:
+                return float(self.baselines[baseline][self.lines.index(line)])
         if first not in self.lines or second not in self.lines:
             return math.nan
         return float(self.corrected[self.lines.index(first), self.lines.index(second)])

@@ -139,10 +139,10 @@ class OutcomeAnswer:
 
 def _signed_rank(ranking: Ranking, sign: int, rope: float) -> list[SignedRank]:
     """Return the tests of the first model with each other one. sign: 1 if higher means are better, or -1."""
-    best, *others = [ranking.labels[at] for at in ranking.by_rank]
+    best, *models = [ranking.labels[at] for at in ranking.by_rank]
     rows = []
-    for other in others:
-        test = signed_rank(sign * (ranking.scores[best] - ranking.scores[other]).to_numpy(), rope)
+    for model in models:
+        test = signed_rank(sign * (ranking.scores[best] - ranking.scores[model]).to_numpy(), rope)
         shares = test.first_larger, test.equivalent, test.second_larger
-        rows.append(SignedRank(best, other, test.cases, rope, *shares))
+        rows.append(SignedRank(best, model, test.cases, rope, *shares))
     return rows

@@ -232,14 +232,14 @@ class TaskComparison:
         """Return which other models differ significantly from a model of the task."""
         at = self.models.index(model)
         kinds: dict[str, list[str]] = {}
-        for other in self.order:
-            p_value, kind = self.comparison.corrected[at, other], "no significant difference"
+        for model_at in self.order:
+            p_value, kind = self.comparison.corrected[at, model_at], "no significant difference"
             if np.isnan(p_value):
                 kind = "no test"
             elif p_value < SIGNIFICANCE:
-                kind = "better" if self.comparison.means[other] < self.comparison.means[at] else "worse"
-            if other != at:
-                kinds.setdefault(kind, []).append(self.models[other])
+                kind = "better" if self.comparison.means[model_at] < self.comparison.means[at] else "worse"
+            if model_at != at:
+                kinds.setdefault(kind, []).append(self.models[model_at])
         texts = (f"{kind}: {listed(names)}" for kind, names in kinds.items())
         return f"Against {model}{f' ({self.name})' * bool(self.name)}: {'; '.join(texts)}."
 
@@ -257,12 +257,12 @@ class TaskComparison:
     @property
     def sentences(self) -> list[str]:
         """The answer: which models differ, what would have been detected, and how stable the best one is."""
-        comparison, others = self.comparison, [self.models[model] for model in self.order[1:]]
+        comparison, rivals = self.comparison, [self.models[model] for model in self.order[1:]]
         mean = self.mean_text(self.sign * float(comparison.means.min()))
         if comparison.same:
             several = len(self.table.split_means[0]) > 1
             both = f"have the same {'mean ' * several}outcome on every item"
-            return [f"{listed([self.best, *others])} {both} (mean {mean}), so there is no test."]
+            return [f"{listed([self.best, *rivals])} {both} (mean {mean}), so there is no test."]
         if np.isnan(comparison.corrected).any():
             reason = "the rows of a group are not independent, and there are fewer than three splits"
             if self.table.clusters is not None:
@@ -270,7 +270,7 @@ class TaskComparison:
                 reason += "than half of them"
             return [f"No test: {reason}. {self.best} has the best mean ({mean})."]
         alike = self.alike
-        worse = [name for name in others if name not in alike]
+        worse = [name for name in rivals if name not in alike]
         head = f"No significant difference between {self.best} ({mean}) and {listed(alike)}"
         if not alike:
             head = f"{self.best} ({mean}) is better than {listed(worse)}"
@@ -319,7 +319,7 @@ class TaskComparison:
 def _are_equal(first: Sequence[SplitLosses], second: Sequence[SplitLosses]) -> bool:
     """Return whether two methods have the same losses on the same rows of all splits."""
     pairs = zip(first, second, strict=True)
-    return all(np.array_equal(losses.values, others.values) for losses, others in pairs)
+    return all(np.array_equal(losses.values, losses_of_second.values) for losses, losses_of_second in pairs)
 
 
 def _round_below(value: float) -> float:

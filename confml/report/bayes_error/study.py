@@ -84,10 +84,10 @@ def study(
     if request.part != "all":
         about.insert(0, f"the {request.part} part")
     # in random order, so that a file sorted by class does not decide ties
-    kept = sample_by_class(prepared.y, request.sample, rng)
-    if len(kept) < len(rows):
-        about.append(f"stratified random sample of {len(kept)} of {len(rows)} rows")
-    X, y = prepared.X[kept], prepared.y[kept]
+    sample = sample_by_class(prepared.y, request.sample, rng)
+    if len(sample) < len(rows):
+        about.append(f"stratified random sample of {len(sample)} of {len(rows)} rows")
+    X, y = prepared.X[sample], prepared.y[sample]
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"

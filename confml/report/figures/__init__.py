@@ -89,7 +89,7 @@ def pictures(run: RunResults) -> Iterator[Picture]:
     files: set[str] = set()
     for spec in run.config.figures:
         figure, options = find_figure(spec.name, spec.options), dict(spec.options)
-        alike = [other.options for other in run.config.figures if other.name == spec.name]
+        alike = [entry.options for entry in run.config.figures if entry.name == spec.name]
         parts = [spec.name, *_differences(options, alike)]
         name = figure_file_name(safe_name("-".join(parts).replace("_", "-")))
         is_across = figure.across or options.get("together", False)
@@ -117,11 +117,11 @@ def caption_of(figure: Figure, run: RunResults, dataset: str | None) -> str:
     return f"{content} {setting_text(run, dataset)}"
 
 
-def _differences(options: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _differences(options: Mapping[str, Any], same_figure: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the options in which a figure differs from others, for its file name: a name by itself, a number
     with its key."""
     for key, value in options.items():
-        if value is False or all(other.get(key) == value for other in others):
+        if value is False or all(options_of_other.get(key) == value for options_of_other in same_figure):
             continue
         if isinstance(value, list | tuple):
             yield "-".join(map(str, value))

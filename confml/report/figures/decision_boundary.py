@@ -83,9 +83,9 @@ def fitted_plane(data: DatasetResults, view: View, points: int) -> Plane:
         )
         ((_, views),) = paths
         regions = np.searchsorted(loaded.classes, views[view.name].labels).reshape(points, points)
-        kept = np.isin(np.arange(len(X)), parts.kept)
+        kept_rows = np.isin(np.arange(len(X)), parts.kept)
         codes = np.searchsorted(loaded.classes, labels)
-        return Plane(tuple(loaded.attributes), loaded.classes, x, y, regions, X, codes, kept)
+        return Plane(tuple(loaded.attributes), loaded.classes, x, y, regions, X, codes, kept_rows)
 
 
 def _grid(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -115,8 +115,8 @@ def _draw_plane(axes, plane: Plane, handles: dict[str, Any]) -> None:
             axes.contour(
                 plane.x, plane.y, plane.regions == code, levels=[0.5], colors="black", linewidths=0.5
             )
-        kept, removed = (plane.X[rows & (plane.codes == code)] for rows in (plane.kept, ~plane.kept))
-        axes.scatter(*kept.T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
+        remaining, removed = (plane.X[rows & (plane.codes == code)] for rows in (plane.kept, ~plane.kept))
+        axes.scatter(*remaining.T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
         handles[str(label)] = axes.scatter([], [], s=10, color=COLOURS[code])
         if len(removed):
             cross = axes.scatter(

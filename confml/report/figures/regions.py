@@ -133,9 +133,9 @@ def draw_errors(
     p-values, which have no guarantee. Grey: pointwise 95 % range of valid p-values, as if all different test
     rows were one test part.
     """
-    given = {"max_level": max_level} if max_level < 1 else {}
-    given |= {"instances": instances} if instances else {}
-    views = data.collected(region_errors, **given)
+    options = {"max_level": max_level} if max_level < 1 else {}
+    options |= {"instances": instances} if instances else {}
+    views = data.collected(region_errors, **options)
     shown, title = data.shown(views, LINES, "no method has prediction regions")
     levels = next(iter(shown.values())).levels
     turn = (lambda share: 100 - 100 * share) if confidence else (lambda share: 100 * share)

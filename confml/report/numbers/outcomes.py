@@ -195,11 +195,11 @@ class ThresholdCurve:
 
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""
-        kept = [confidence >= theta for confidence in self.confidence]
-        rejected = np.array([1.0 - np.mean(accepted) for accepted in kept])
+        acceptances = [confidence >= theta for confidence in self.confidence]
+        rejected = np.array([1.0 - np.mean(accepted) for accepted in acceptances])
         errors = [
             1.0 - np.mean(correct[accepted]) if accepted.any() else np.nan
-            for correct, accepted in zip(self.correct, kept, strict=True)
+            for correct, accepted in zip(self.correct, acceptances, strict=True)
         ]
         return rejected, np.array(errors)
 

@@ -181,8 +181,8 @@ class RunResults:
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
-        if (given := self.given_label(method, params)) is not None:
-            return given
+        if (label := self.given_label(method, params)) is not None:
+            return label
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
         return with_values(name, params)
 

@@ -123,8 +123,8 @@ def by_view(
     @functools.wraps(rows)
     def of_variant(variant: Variant) -> Iterator[Row]:
         for view, splits in variant.views.items():
-            kept = [split for split in splits if takes(split.case)]
-            if kept:
-                yield from ((*variant.key, view, *row) for row in rows(kept, variant))
+            accepted = [split for split in splits if takes(split.case)]
+            if accepted:
+                yield from ((*variant.key, view, *row) for row in rows(accepted, variant))
 
     return of_variant
