@@ -167,7 +167,7 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     """
     n = len(table)
     by_column, plain = np.empty((len(names), n)), np.zeros(len(names), dtype=bool)
-    columns = [table.data.column(table.places[name]) for name in names]
+    columns = [table.data.column(table.positions[name]) for name in names]
     missing = [text.replace(",", ".") if decimal == "," else text for text in ("", *table.missing)]
     numbers = [float(text) for text in missing if is_number(text)]  # such as -999
     texts = []

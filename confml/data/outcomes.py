@@ -163,7 +163,7 @@ def _refuse_items(table: TextTable, name: str, outcomes: np.ndarray) -> None:
 
 def _numbers(table: TextTable, name: str, wide: bool) -> np.ndarray:
     """Return (n,) the outcomes in a column, NaN where they are missing."""
-    column = table.data.column(table.places[name])
+    column = table.data.column(table.positions[name])
     if is_numeric(column.type):
         values = column.to_numpy().astype(np.float64)
         wrong = np.isinf(values)

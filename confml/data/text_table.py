@@ -92,33 +92,33 @@ class TextTable:
         return cls(path, data.rename_columns(names), lines, notes=notes, **fields)
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def positions(self) -> dict[str, int]:
         """The number of each column by its name."""
         return {name: at for at, name in enumerate(self.data.column_names)}
 
     @property
     def names(self) -> list[str]:
         """The names of the columns, all different."""
-        return list(self.places)
+        return list(self.positions)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.places
+        return name in self.positions
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def fields(self, name: str) -> list[str]:
         """Return the fields of a column as they are."""
-        column = self.data.column(self.places[name])
+        column = self.data.column(self.positions[name])
         return list(map(cell_text, column.to_pylist())) if is_numeric(column.type) else column.to_pylist()
 
     def text(self, row: int, name: str) -> str:
         """Return one field as it is."""
-        return cell_text(self.data.column(self.places[name])[int(row)].as_py())
+        return cell_text(self.data.column(self.positions[name])[int(row)].as_py())
 
     def texts(self, name: str) -> Texts:
         """Return the texts of a column."""
-        column = self.data.column(self.places[name])
+        column = self.data.column(self.positions[name])
         encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
         texts = list(map(cell_text, encoded.dictionary.to_pylist()))
         texts = ["" if text in self.missing else text for text in texts]
