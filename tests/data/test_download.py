@@ -1,10 +1,10 @@
-"""Fetching from a local server: right bytes, wrong ones, broken transfers, several processes, no network."""
+"""Fetching from a local server: right bytes, wrong ones, broken transfers, no network."""
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from data.test_files import sha
@@ -17,45 +17,30 @@ from confml.data.files import find
 DATA = b"".join(b"%d,%d,yes\n" % (i, i * i) for i in range(5000))
 
 
-class Server:
-    """Serves ``contents`` by path; the first ``failures`` answers of a path are errors."""
+class Handler(SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append((self.path, self.headers.get("Accept-Encoding")))
+        if self.path in self.server.failing:
+            self.server.failing.remove(self.path)
+            return self.send_error(503)
+        super().do_GET()
 
-    def __init__(self):
-        self.contents: dict[str, bytes] = {}
-        self.failures: Counter = Counter()
-        self.asked: Counter = Counter()
-        self.encodings: set = set()
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                server.asked[self.path] += 1
-                server.encodings.add(self.headers.get("Accept-Encoding"))
-                data = server.contents.get(self.path)
-                if data is None or server.asked[self.path] <= server.failures[self.path]:
-                    return self.send_error(404 if data is None else 503)
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args):
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def close(self):
-        self._http.shutdown()
-        self._http.server_close()
+    def log_message(self, *args):
+        pass
 
 
 @pytest.fixture
-def server():
-    server = Server()
+def server(tmp_path):
+    """A server of the folder ``served``; paths in ``failing`` fail once."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    server.asked, server.failing, server.folder = [], [], folder
+    server.url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield server
-    server.close()
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture
@@ -67,100 +52,73 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache" / "data"
 
 
-def card_file(server, path: str = "/a.data", data: bytes = DATA, **keys) -> CardFile:
-    server.contents.setdefault(path, data)
-    given = {"name": "a.data", "folder": "toy", "sha256": sha(data), "bytes": len(data)}
-    given |= {"address": server.url + path, **{key.replace("_", "-"): value for key, value in keys.items()}}
-    return CardFile(**given)
+def card_file(
+    server, data: bytes = DATA, served: bytes | None = None, path: str = "a.data", **keys
+) -> CardFile:
+    """A file of a card with ``data``; the server has ``served`` in its place."""
+    (server.folder / path).write_bytes(data if served is None else served)
+    values = {"name": path, "folder": "toy", "sha256": sha(data), "address": f"{server.url}/{path}", **keys}
+    return CardFile(**values)
 
 
-def fetch(*files, said=None, **options):
-    say = (lambda text: None) if said is None else said.append
+def fetch(*files, say=lambda text: None, **options):
     return list(fetch_files(files, say=say, **options))
 
 
-def kept(cache) -> list[str]:
-    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*")) if cache.exists() else []
+def files_of(cache) -> list[str]:
+    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file())
 
 
 def test_right_bytes_are_kept_and_found(server, cache):
-    said = []
-    file = card_file(server)
-    (result,) = fetch(file, said=said)
+    lines, file = [], card_file(server)
+    server.failing.append("/a.data")  # and asked for again
+    (result,) = fetch(file, say=lines.append)
     assert (result.state, result.problem) == ("fetched", None)
     assert result.path == cache / "toy" / "a.data" and result.path.read_bytes() == DATA
-    assert find("toy", file) == result.path and kept(cache) == ["toy", "toy/a.data"]
-    assert said == [f"fetching toy/a.data from {server.url}/a.data"]
-    assert server.encodings == {"identity"} and result.path.stat().st_mode & 0o777 == 0o644
+    assert find("toy", file) == result.path and files_of(cache) == ["toy/a.data"]
+    assert lines == [f"fetching toy/a.data from {server.url}/a.data"]
+    assert server.asked == [("/a.data", "identity")] * 2 and result.path.stat().st_mode & 0o777 == 0o644
 
 
-def test_wrong_bytes_are_not_kept_and_both_checksums_are_said(server, cache):
+def test_wrong_bytes_are_not_kept_and_do_not_stop_the_others(server, cache):
     (cache / "toy").mkdir(parents=True)
     (cache / "toy" / "b.data").write_bytes(b"of another file")
-    server.contents["/a.data"] = DATA[:-1] + b"X"
-    (result,) = fetch(card_file(server), attempts=1)
+    wrong = DATA[:-1] + b"X"
+    gone = card_file(server, path="gone", address=f"{server.url}/nowhere")
+    files = card_file(server, served=wrong), gone, card_file(server, b"three", path="c.data")
+    result, *others = fetch(*files, attempts=1)
+    assert [other.state for other in others] == ["failed", "fetched"]
     assert result.state == "failed" and result.problem.startswith(f"{server.url}/a.data: cannot be fetched: ")
-    assert f"expected {sha(DATA)} but got {sha(server.contents['/a.data'])}" in result.problem
-    assert f"put the file at {cache / 'toy' / 'a.data'}" in result.problem
-    assert kept(cache) == ["toy", "toy/b.data"] and "\n" not in result.problem
-
-
-def test_a_failed_transfer_starts_again(server, cache):
-    server.failures["/a.data"] = 1
-    (result,) = fetch(card_file(server))
-    assert result.state == "fetched" and result.path.read_bytes() == DATA
-    assert server.asked["/a.data"] == 2 and kept(cache) == ["toy", "toy/a.data"]
-
-
-def test_one_failure_does_not_stop_the_others(server, cache):
-    files = [
-        card_file(server, "/1", b"one", name="1"),
-        card_file(server, name="2", address=server.url + "/gone", sha256=sha(b"two")),
-        card_file(server, "/3", b"three", name="3"),
-    ]
-    assert [result.state for result in fetch(*files, attempts=1)] == ["fetched", "failed", "fetched"]
-
-
-# ---- no network
+    assert f"expected {sha(DATA)} but got {sha(wrong)}" in result.problem
+    assert f"put the file at {cache / 'toy' / 'a.data'}" in result.problem and "\n" not in result.problem
+    assert files_of(cache) == ["toy/b.data", "toy/c.data"]
 
 
 def test_a_file_that_no_address_serves_says_where_to_put_it(cache):
     file = CardFile(name="a.gz", folder="toy", sha256=sha(DATA), manual="take it from\n the library.")
     (result,) = fetch(file)
-    assert result.state == "manual"
+    assert result.state == "manual" and files_of(cache) == []
     assert result.problem == (
         f"no address serves it: take it from the library; put it at {cache / 'toy' / 'a.gz'}, "
         "or into a folder of CONFML_DATA"
     )
-    assert kept(cache) == []
 
 
-# ---- files inside others
-
-
-def inside(server, kind: str, served: bytes, wanted: bytes = DATA, **keys) -> CardFile:
-    return card_file(
-        server,
-        "/packed",
-        served,
-        sha256=sha(wanted),
-        bytes=len(wanted),
-        original_sha256=sha(served),
-        unpack=kind,
-        **keys,
-    )
-
-
-def test_what_lies_inside_is_unpacked(server, cache):
-    (result,) = fetch(inside(server, "compress-z", compress_z(DATA)))
-    assert (result.state, result.problem) == ("fetched", None) and result.path.read_bytes() == DATA
-    assert kept(cache) == ["toy", "toy/a.data", "toy/packed"]
-
-
-def test_a_wrong_archive_and_wrong_contents_are_not_kept(server, cache):
-    (result,) = fetch(inside(server, "compress-z", compress_z(b"other")))
-    assert f"the file it serves is wrong: expected SHA-256 {sha(DATA)}, got {sha(b'other')}" in result.problem
-    server.contents.clear()
-    (result,) = fetch(inside(server, "shar-member", b"no archive", member="a"))
-    assert "there is no file 'a' in the shell archive" in result.problem
-    assert kept(cache) == ["toy", "toy/packed"]
+@pytest.mark.parametrize(
+    ("kind", "packed", "problem"),
+    [
+        ("compress-z", compress_z(DATA), None),
+        (
+            "compress-z",
+            compress_z(b"other"),
+            f"the file it serves is wrong: expected SHA-256 {sha(DATA)}, got",
+        ),
+        ("shar-member", b"no archive", "there is no file 'a' in the shell archive"),
+    ],
+)
+def test_files_inside_others_are_unpacked(server, cache, kind, packed, problem):
+    keys = {"original-sha256": sha(packed), "unpack": kind, "member": "a", "name": "a.data"}
+    (result,) = fetch(card_file(server, served=packed, path="packed", **keys))
+    assert files_of(cache) == ([] if problem else ["toy/a.data"]) + ["toy/packed"]
+    assert result.problem is None if problem is None else problem in result.problem
+    assert result.state == ("failed" if problem else "fetched")

@@ -104,20 +104,3 @@ def test_a_number_that_is_missing_and_rows_without_values(tmp_path):
     data = load({"csv": tmp_path / "a.parquet", "label": "y", "missing": "mean", "missing-values": [-999]})
     assert np.array_equal(data.table, [[1, np.nan], [np.nan, 2], [2, 3]], equal_nan=True)
     assert data.lines.tolist() == [1, 2, 4]
-
-
-def test_a_workbook_is_parsed_once_per_command(tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from confml.cli import cli
-
-    frame = pd.DataFrame({"x": range(40), "z": [row % 7 for row in range(40)], "y": ["a", "b"] * 20})
-    parsed = []
-    read = pd.read_excel
-    monkeypatch.setattr(pd, "read_excel", lambda *given, **keys: parsed.append(1) or read(*given, **keys))
-    monkeypatch.chdir(tmp_path)
-    frame.to_excel("mine.xlsx", index=False)
-    command = ["predict", "--train", "mine.xlsx", "--label", "y", "--method", "knn", "mine.xlsx"]
-    ran = CliRunner().invoke(cli, command)
-    assert ran.exit_code == 0, (ran.output, ran.exception)
-    assert parsed == [1]
