@@ -23,7 +23,6 @@ Size = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 # A name of a file or folder inside the cache; it cannot contain a path.
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
-_CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
 # A class label as a card writes it: compared as text, so that 2 and "2" are the same.
 Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 
@@ -200,12 +199,9 @@ def read_card(name: str) -> Card:
     hint = "confml data list shows them; a config loads a data set of OpenML as {openml: NAME}"
     if os.path.isfile(name):  # False for any text, too long ones included
         hint = f"confml data check {name} describes a file"
-    if not _CARD_NAME.fullmatch(name):
-        raise ConfigError(f"'{name}' is not the name of a data set", hint=hint)
-    path = resource_folder("datasets") / f"{name}.yaml"
-    if not path.is_file():
-        raise ConfigError(f"unknown data set '{name}'", hint=hint, near=(name, known_cards()))
-    return read_card_file(path)
+    if name not in (cards := known_cards()):
+        raise ConfigError(f"unknown data set '{name}'", hint=hint, near=(name, cards))
+    return read_card_file(resource_folder("datasets") / f"{name}.yaml")
 
 
 def read_card_file(path: Path) -> Card:

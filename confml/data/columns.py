@@ -21,7 +21,7 @@ from confml.data.coding import (
 from confml.data.identifiers import ID_ROWS
 from confml.data.large_integers import rounded_texts
 from confml.data.text_table import Texts, TextTable, at_lines, counted, listed, quoted, short
-from confml.errors import DataError, in_quotes
+from confml.errors import DataError, did_you_mean, in_quotes
 
 NOT_MISSING = 'if the text is a value, missing-values: [] (init --missing-values "") keeps it'
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
@@ -166,6 +166,19 @@ def _joined(problems: Sequence[str], table: TextTable, hint: str) -> DataError:
 # ---- test rows and new rows
 
 
+def check_new_columns(table: TextTable, needed: Sequence[str], usable: Collection[str]) -> list[str]:
+    """Raise one DataError for all missing columns; return a note on columns that are not used."""
+    lacking, used = [name for name in needed if name not in table], set(usable)
+    extra = [name for name in table.names if name not in used]
+    if lacking:
+        similar = did_you_mean(lacking[0], extra, list_all=False)
+        hint = "; ".join(filter(None, [similar, f"there are {quoted(table.names, 20)}"]))
+        message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
+        raise DataError(message, where=str(table.path), hint=hint)
+    unused = f"{table.path.name}: columns that the training rows do not have are not used: {quoted(extra)}"
+    return [unused] if extra else []
+
+
 @dataclass
 class UnknownCategory:
     """Categories of one column that no training row has, or whole numbers that float64 changes: some of them,
@@ -300,15 +313,22 @@ def handle_missing(
         if not absent.any():
             notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
             return plain
+    hint = "missing: drop (--missing drop) leaves such rows out"
+    hint += ", missing: mean (--missing mean) replaces them by means" if spec.missing == "error" else ""
+    raise missing_error(table, names, absent, hint)
+
+
+def missing_error(table: TextTable, names: Sequence[str], absent: np.ndarray, hint: str) -> DataError:
+    """Return the error of missing values. absent: (n, a) bool."""
     rows, columns = np.nonzero(absent)
     first, name = int(rows[0]), names[int(columns[0])]
     value = table.text(first, name)
     message = f"the value is missing ('{value}')" if value else "the field is empty"
     if len(rows) > 1:
         message += f"; {len(rows) - 1} more, on {at_lines(table.lines[rows[1:]].tolist(), table.unit)}"
-    hint = "missing: drop (--missing drop) leaves such rows out"
-    hint += ", missing: mean (--missing mean) fills in means" if spec.missing == "error" else ""
-    raise DataError(message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint)
+    return DataError(
+        message, where=table.where(first, name), hint=f"{hint}; {NOT_MISSING}" if value else hint
+    )
 
 
 def check_finite(table: TextTable, names: Sequence[str], values: np.ndarray) -> None:

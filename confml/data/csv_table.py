@@ -16,6 +16,7 @@ from confml.data.columns import (
     NOT_MISSING,
     Plain,
     UnknownCategory,
+    check_new_columns,
     code_features,
     handle_missing,
     read_columns,
@@ -121,10 +122,10 @@ def load_tables(
     for file in files:
         file.missing = missing_texts(keys.missing_values)
     features = check_columns(keys, train)
-    for test in files[1:]:
-        _check_test_columns(keys, train, test, features)
-    notes = [note for file in files for note in file.notes]
     groups = [] if keys.groups is None else [keys.groups]
+    notes = [note for file in files for note in file.notes]
+    for test in files[1:]:
+        notes += check_new_columns(test, [keys.label, *groups, *features], train.names)
     for file in files:
         _check_labels(file, keys.label)
     plain = Plain(*plain_numbers(train, features, keys.decimal))
@@ -170,19 +171,6 @@ def load_tables(
         notes=tuple(notes),
         number_marks=marks,
     )
-
-
-def _check_test_columns(keys: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
-    groups = () if keys.groups is None else (keys.groups,)
-    lacking = [name for name in (keys.label, *groups, *features) if name not in test]
-    left_out = [name for name in test.names if name not in train]
-    if lacking:
-        message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
-        raise DataError(message, where=str(test.path), hint="", near=(lacking[0], left_out))
-    if left_out:
-        test.notes.append(
-            f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(left_out)}"
-        )
 
 
 def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], notes: list[str]) -> Plain:

@@ -60,18 +60,17 @@ def _splitter(
     """Return the splitter of scikit-learn."""
     from sklearn import model_selection as ms
 
-    if isinstance(size, int):
-        if groups is None:
-            stratify = stratify and np.unique(y, return_counts=True)[1].max() >= size
-            kind = ms.StratifiedKFold if stratify else ms.KFold
-        else:
-            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
-        return kind(n_splits=size, shuffle=True, random_state=random_state)
-    if groups is None:
+    kind: Any
+    if not isinstance(size, int):
         kind = ms.StratifiedShuffleSplit if stratify else ms.ShuffleSplit
+        kind = kind if groups is None else ms.GroupShuffleSplit
+        return kind(n_splits=1, test_size=size, random_state=random_state)
+    if groups is None:
+        stratify = stratify and np.unique(y, return_counts=True)[1].max() >= size
+        kind = ms.StratifiedKFold if stratify else ms.KFold
     else:
-        kind = ms.GroupShuffleSplit
-    return kind(n_splits=1, test_size=size, random_state=random_state)
+        kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+    return kind(n_splits=size, shuffle=True, random_state=random_state)
 
 
 def _described(size: int | float) -> str:

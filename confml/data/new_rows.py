@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 
 from confml.data.coding import CODINGS, code_columns, spelled_as
-from confml.data.columns import UnknownCategory, code_features, unknown_notes
+from confml.data.columns import (
+    UnknownCategory,
+    check_new_columns,
+    code_features,
+    missing_error,
+    unknown_notes,
+)
 from confml.data.csv_table import DECIMALS, check_value
 from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.text_table import Texts, TextTable, is_number, missing_texts, quoted
-from confml.errors import ConfigError, DataError, did_you_mean, in_quotes
+from confml.errors import ConfigError, DataError, in_quotes
 
 
 @dataclass(frozen=True)
@@ -106,21 +112,11 @@ class RowCoder:
 
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
-        columns, file = set(self.columns), table.path.name
-        lacking, gone = (
-            [name for name in names if name not in table] for names in (self.features, self.id_columns)
-        )
-        extra = [name for name in table.names if name not in columns]
-        if lacking:
-            similar = did_you_mean(lacking[0], extra, list_all=False)
-            names = f"there are {quoted(table.names, 20)}"
-            message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
-            raise DataError(message, where=str(table.path), hint="; ".join(filter(None, [similar, names])))
-        notes = list(table.notes)
-        if extra:
-            notes.append(f"{file}: columns that the training rows do not have are not used: {quoted(extra)}")
+        notes = [*table.notes, *check_new_columns(table, self.features, self.columns)]
+        gone = [name for name in self.id_columns if name not in table]
         if gone:
-            notes.append(f"{file}: identifier columns of the training rows are missing: {quoted(gone)}")
+            columns = f"identifier columns of the training rows are missing: {quoted(gone)}"
+            notes.append(f"{table.path.name}: {columns}")
         return notes
 
     def code(self, table: TextTable, first: bool = True) -> NewRows:
@@ -133,17 +129,13 @@ class RowCoder:
         table = replace(table, missing=missing_texts(self.csv_format.missing_values))
         marks = self.number_marks
         values = code_features(table, features, self.categories, marks, self.decimal, self.unknown)
-        rows, columns = np.nonzero(np.isnan(values))
-        if len(rows) and self.missing == "error":
-            row, name = int(rows[0]), features[columns[0]]
-            text = table.text(row, name)
-            total = f"; {len(rows)} values are missing in all" if len(rows) > 1 else ""
-            raise DataError(
-                "the value is missing" + (f" ('{text}')" if text else "") + total,
-                where=table.where(row, name),
-                hint="a fit with missing: mean (--missing mean) fills in the training mean, and one with "
-                "missing: drop leaves such rows without a prediction",
+        missing = np.isnan(values)
+        if self.missing == "error" and missing.any():
+            hint = (
+                "a fit with missing: mean (--missing mean) replaces them by training means, and one with "
+                "missing: drop leaves such rows without a prediction"
             )
+            raise missing_error(table, features, missing, hint)
         X, _ = code_columns(values, features, self.categories, self._coding)
         ids = [table.fields(name) if name in table else [""] * n for name in self.id_columns]
         labels, labelled = None, np.zeros(n, dtype=bool)
@@ -156,7 +148,7 @@ class RowCoder:
                     self._check_labels_meet({*of_rows} - {""}, str(table.path))
                 labels = [text or field for text, field in zip(of_rows, labels, strict=True)]
         id_texts = np.array(ids, dtype=object).reshape(len(ids), n).T
-        complete = np.asarray(~np.isnan(values).any(axis=1))
+        complete = np.asarray(~missing.any(axis=1))
         return NewRows(X, values, complete, table.lines, id_texts, labels, labelled)
 
     def _check_labels_meet(self, labels: Collection[str], where: str) -> None:

@@ -137,7 +137,7 @@ def test_missing_values_of_new_rows(files, wine):
     new.loc[2, "ash"] = np.nan
     new.to_csv("new.csv", index=False)
     message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
-    assert "new.csv, line 4, column 'ash': the value is missing" in message and "--missing mean" in message
+    assert "new.csv, line 4, column 'ash': the field is empty" in message and "--missing mean" in message
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
     assert rows[:2] + rows[3:] == whole[:2] + whole[3:]
     assert rows[2]["line"] == "4" and rows[2]["prediction"] == rows[2]["region@0.05"] == ""

@@ -89,7 +89,7 @@ def test_unknown_data_set():
     assert str(caught.value) == "unknown data set 'uspz'; did you mean 'usps'?"
     assert caught.value.exit_code == 2
     for name in ("../cards", "", ".x", "x\0"):
-        with pytest.raises(ConfigError, match="is not the name of a data set"):
+        with pytest.raises(ConfigError, match="unknown data set"):
             read_card(name)
 
 

@@ -166,7 +166,7 @@ def test_a_category_of_the_test_file_alone_is_coded_as_none(csv):
 def test_notes_on_a_test_file(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,b\n", "x,extra,y\n1,9,a\n2,9,c\n")
     assert data.notes == (
-        "new.csv: columns that mine.csv does not have are left out: 'extra'",
+        "new.csv: columns that the training rows do not have are not used: 'extra'",
         "1 of 3 classes have only one row, so no split has it in both parts: 'c'; is 'y' the class?",
         "classes in the test file only, which cannot be learnt: 'c' (1 row)",
     )
