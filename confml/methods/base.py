@@ -54,14 +54,7 @@ class Views(dict[str, Prediction]):
         self.fit_details = fit_details or FitDetails()
 
 
-_ON_ONE_THREAD = (
-    "fit",
-    "predict",
-    "confident_predict",
-    "predict_p_values",
-    "predict_proba",
-    "decision_function",
-)
+_PREDICTIONS = ("predict", "confident_predict", "predict_p_values", "predict_proba", "decision_function")
 
 
 class Method(ClassifierMixin, BaseEstimator, ABC):
@@ -119,7 +112,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """Complete the docstring; limit BLAS to one thread in the fits and predictions of the subclass."""
         super().__init_subclass__(**options)
         cls._document()
-        for name in _ON_ONE_THREAD:
+        for name in ("fit", *_PREDICTIONS):
             function = vars(cls).get(name)
             if inspect.isfunction(function):
                 function = without_weights(function) if name == "fit" else function
@@ -253,11 +246,8 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             method.fit(X, y)
             fitted = cpu_seconds()
             views = method.confident_predict(X_test, point_rng)
-            predicted = cpu_seconds()
-            yield (
-                dict(point),
-                Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),
-            )
+            seconds = fitted - started, cpu_seconds() - fitted
+            yield dict(point), Views(views, *seconds, method.fit_metrics_, method.fit_details_)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn does, which reads the signature of the class at each call.

@@ -79,9 +79,7 @@ class BayesDiscriminant(Method):
     views = VIEWS
     metrics = DRAW_METRICS | {"prior_rows": Metric("number of prior examples of each covariance", None)}
     parameters = {
-        "form": Choice(
-            "one covariance of all classes (linear), or one each (quadratic)", ("linear", "quadratic")
-        ),
+        "form": Choice("one covariance of all classes (linear), or of each", ("linear", "quadratic")),
         "prior_rows": or_null(
             "number of prior examples of each covariance; null: 0, Geisser's reference prior, or d + 2 if a "
             "scatter matrix is singular",
@@ -137,13 +135,9 @@ class BayesDiscriminant(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views ``reject``, ``envelope``, ``posterior`` and ``exceedance`` of X (n, d)."""
-        whitened = self._whitened(X)
-        size = self.draws * len(self.classes_)
-        summary = Summary.in_blocks(
-            lambda block: self._draws(whitened[block]), len(whitened), size, self.exceeding
-        )
-        predictive = self._predictive(whitened)
-        return posterior_views(self.classes_, summary, predictive, self.entropies)
+        Z, size = self._whitened(X), self.draws * len(self.classes_)
+        summary = Summary.in_blocks(lambda block: self._draws(Z[block]), len(Z), size, self.exceeding)
+        return posterior_views(self.classes_, summary, self._predictive(Z), self.entropies)
 
     def predict_proba(self, X) -> np.ndarray:
         """Return the predictive class probabilities (n, c), the scores of ``reject``."""
@@ -158,14 +152,9 @@ class BayesDiscriminant(Method):
         """Return (n, c, u) the solutions of L z = x - mean of each class, L the factor of its scatter."""
         with np.errstate(over="ignore"):
             X = np.clip(self.check_predict_data(X)[:, self.used_] / self.scale_, -1e100, 1e100)
-        columns = [
-            solve_triangular(self._factor(code), (X - mean).T, lower=True).T
-            for code, mean in enumerate(self.means_)
-        ]
-        return np.stack(columns, axis=1)
-
-    def _factor(self, code: int) -> np.ndarray:
-        return self.factors_[0 if len(self.factors_) == 1 else code]
+        factors = np.broadcast_to(self.factors_, (len(self.means_), *self.factors_.shape[1:]))
+        pairs = zip(factors, self.means_, strict=True)
+        return np.stack([solve_triangular(L, (X - mean).T, lower=True).T for L, mean in pairs], axis=1)
 
     def _predictive(self, whitened: np.ndarray) -> np.ndarray:
         """Return (n, c) the class probabilities from t densities, for `_whitened` examples (n, c, u)."""

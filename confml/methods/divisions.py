@@ -50,9 +50,8 @@ def split_columns(
     cut = {part.name for parts in divisions_in(by) for part in parts if part.bins is not None}
     values, named = [], []
     for name in names_in([by]):
-        numbers, column = _numbers(
-            _column(X, name), name, texts.get(name), name in cut or bool(fitted_columns)
-        )
+        rounds = name in cut or bool(fitted_columns)
+        numbers, column = _numbers(_column(X, name), name, texts.get(name), rounds)
         values.append(numbers)
         named.append(column)
     rows = len(X) if hasattr(X, "__len__") else X.shape[0]
@@ -84,10 +83,9 @@ def _numbers(
         return values.astype(np.float64), Column(name)
     texts = np.array([str(value) for value in values.tolist()], dtype=str)
     distinct = np.unique(texts) if fitted_texts is None else np.array(fitted_texts, dtype=str)
-    codes = {text: code for code, text in enumerate(distinct.tolist())}
-    return np.array([codes.get(text, UNKNOWN) for text in texts.tolist()], dtype=np.float64), Column(
-        name, tuple(distinct.tolist())
-    )
+    code_of = {text: code for code, text in enumerate(distinct.tolist())}
+    codes = np.array([code_of.get(text, UNKNOWN) for text in texts.tolist()], dtype=np.float64)
+    return codes, Column(name, tuple(distinct.tolist()))
 
 
 class Divisions:
@@ -233,11 +231,8 @@ class Divisions:
     def _names(self, division: int) -> Iterator[str]:
         parts, cuts = self.parts[division], self.cuts_[division]
         for key in self.keys_[division].tolist():
-            words = [
-                self._word(part, edges, value)
-                for part, edges, value in zip(parts, cuts, key, strict=True)
-                if part.name != LABEL
-            ]
+            entries = [entry for entry in zip(parts, cuts, key, strict=True) if entry[0].name != LABEL]
+            words = [self._word(*entry) for entry in entries]
             for label in self.classes.tolist() if self.has_label(division) else [None]:
                 of_label = [] if label is None else [f"{LABEL} = {label}"]
                 yield ", ".join([*words, *of_label])

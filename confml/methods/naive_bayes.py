@@ -57,10 +57,7 @@ class NaiveBayes(ProbabilityMethod):
     parameters = {
         "numeric": Choice("density estimate of numeric features", ("gaussian", "bells", "bins")),
         "m": Number("weight of the prior in the m-estimate, as a number of examples", low=0),
-        "prior": Choice(
-            "prior of the m-estimate: equal for all categories, or their frequency in the whole training set",
-            ("equal", "frequency"),
-        ),
+        "prior": Choice("prior of categories: equal, or their training frequency", ("equal", "frequency")),
         "bandwidth": AnyOf(
             "standard deviation of the Gaussian kernel of bells",
             of=(Choice("", options=("normal-reference",)), Number("", low=0, low_open=True)),
@@ -83,9 +80,8 @@ class NaiveBayes(ProbabilityMethod):
         nominal = nominal_mask(self.nominal, X.shape[1])
         self._factors = np.where(nominal, 1.0, _safe_factors(X))
         X = X * self._factors
-        self.densities_ = [
-            self._density(X[:, i], codes, nominal[i], self._factors[i]) for i in range(X.shape[1])
-        ]
+        columns = zip(X.T, nominal, self._factors, strict=True)
+        self.densities_ = [self._density(values, codes, *column) for values, *column in columns]
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:

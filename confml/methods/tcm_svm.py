@@ -61,8 +61,7 @@ class TCMSVM(PValueMethod):
     parameters = {
         "C": Number("penalty of training errors", low=0, low_open=True),
         "kernel": Choice(
-            "rbf: exp(-gamma |x - x'|^2) with gamma = 1 / (number of features * variance of X); linear",
-            options=("rbf", "linear"),
+            "linear, or rbf with gamma = 1 / (number of features * variance)", ("rbf", "linear")
         ),
         "smoothed": Flag("break ties between nonconformity scores at random"),
         "mondrian": Flag("label-conditional p-values: count only examples of the label"),

@@ -177,10 +177,8 @@ def as_method(estimator: Any) -> Method:
 def part_parameters(kind: str) -> dict[str, Parameter]:
     """Return the parameters of the calibration part, which ``kind`` has, and of the folds of ``cross``."""
     about = f"fraction of the training examples in the calibration part of {kind}"
-    return {
-        "calibration": Number(about, low=0, high=1, low_open=True, high_open=True),
-        "folds": Integer("number of folds of cross", low=2),
-    }
+    share = Number(about, low=0, high=1, low_open=True, high_open=True)
+    return {"calibration": share, "folds": Integer("number of folds of cross", low=2)}
 
 
 def constructor_parameters(params: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -53,12 +53,12 @@ def test_parameters_of_a_nested_method_are_checked_at_their_place(tmp_path):
     text = "datasets: [wine]\nprotocol: holdout\nmethods:\n"
     text += "  - {name: smart-svm, estimator: knn, estimator-params: {k: 0}}\n"
     text += "  - {name: smart-svm, estimator: knn, estimator-params: {kk: 1}}\n"
-    text += "  - {name: polynomial, learner: winnow, C: 1}\n"
+    text += "  - {name: bayes-transduction, epsilon: 0.1}\n"
     path = write(tmp_path, text)
     assert messages(load_config, path) == [
         f"{path}:4:61: methods.0.estimator_params.k: expected a whole number at least 1, got 0",
         f"{path}:5:58: method 'knn' has no parameter 'kk'; did you mean 'k'?",
-        f"{path}:6:44: methods.2.C: polynomial with learner winnow has no parameter 'C'",
+        f"{path}:6:41: methods.2.epsilon: epsilon needs stopping: hoeffding",
     ]
 
 

@@ -33,7 +33,6 @@ CHEAP = {
     "bayes-transduction": {"n_bounces": 200, "chains": 2},
     "perceptron": {"epochs": 50},
     "winnow": {"epochs": 50},
-    "polynomial": {"epochs": 50, "learner": "perceptron"},
 }
 # Parameters under which a method computes with the data in another way.
 VARIANTS = {
@@ -45,7 +44,7 @@ VARIANTS = {
     "naive-bayes, bins": ("naive-bayes", {"numeric": "bins"}),
     "naive-bayes, kernels": ("naive-bayes", {"numeric": "bells"}),
     "naive-bayes, nominal": ("naive-bayes", {"nominal": [0, 1]}),
-    "polynomial, linear-svm": ("polynomial", {"learner": "linear-svm", "order": 3, "epochs": None}),
+    "polynomial, order 3": ("polynomial", {"order": 3}),
     "tcm-nn within classes": ("tcm-nn", {"mondrian": True}),
     "tcm-svm linear": ("tcm-svm", {"kernel": "linear"}),
 }
@@ -207,7 +206,7 @@ SCALE_FREE = (
 # Columns of real numbers as codes of categories, and a classifier of scikit-learn: any valid answer is right.
 OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn", "majority-class")
 # Their cost grows with a power of the number of features.
-FEW_FEATURES = ("polynomial, linear-svm", "bayes-knn, adaptive")
+FEW_FEATURES = ("polynomial, order 3", "bayes-knn, adaptive")
 # scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.
 TYPES = ("sparse",)
 

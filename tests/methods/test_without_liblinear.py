@@ -35,7 +35,7 @@ def test_a_config_names_the_remedy_before_anything_runs(without_liblinear):
             if "needs LIBLINEAR, which is not installed; install a C++ compiler, then" in str(error):
                 refused.append(name)
     assert tuple(sorted(refused)) == NEEDS
-    config({"name": "smart-svm", "estimator": "naive-bayes"}, {"name": "polynomial", "learner": "perceptron"})
+    config({"name": "smart-svm", "estimator": "naive-bayes"})
     with pytest.raises(ConfigError, match="LIBLINEAR is not installed; install a C"):
         OvOSVM().fit([[0.0], [1.0]], [0, 1])
 

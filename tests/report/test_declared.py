@@ -33,7 +33,6 @@ VARIANTS = {
     "bayes-transduction": [FEWER, FEWER | {"sampler": "chord"}],
     "bayes-point-machine": [FEWER, FEWER | {"sampler": "chord"}],
     "kernel-svm": [{"bias": False}],
-    "polynomial": [{"learner": "linear-svm"}, {"learner": "perceptron"}, {"learner": "winnow"}],
 }
 
 

@@ -179,10 +179,7 @@ def _above(j, k, counts, threshold, low, high):
     peak = 0.5 * (left + right)
     if class_probability(j, peak, k, counts) <= threshold:
         return 0.0, -1.0
-    return (
-        _crossing(j, k, counts, threshold, peak, low),
-        _crossing(j, k, counts, threshold, peak, high),
-    )
+    return _crossing(j, k, counts, threshold, peak, low), _crossing(j, k, counts, threshold, peak, high)
 
 
 @kernel

@@ -74,8 +74,7 @@ class BayesKNN(Method):
     }
     parameters = {
         "model": Choice(
-            "unknown parameters: k (simple, beta = 1), k and beta (standard), or k, beta and a metric "
-            "(adaptive)",
+            "unknown: k (simple, beta = 1), k and beta (standard), or k, beta and a metric (adaptive)",
             ("simple", "standard", "adaptive"),
         ),
         "inference": Choice(
@@ -85,29 +84,20 @@ class BayesKNN(Method):
         "k_max": Integer("largest k; the prior of k is uniform on 1 .. min(n - 1, k_max)", 1),
         "beta_scale": Number("scale of the half-normal prior of beta", 0.0, 1e6, low_open=True),
         "ties": Choice(
-            "neighbours at equal distances: average: they share their ranks; index: earlier rows first",
-            ("average", "index"),
+            "equal distances: they share their ranks, or earlier rows first", ("average", "index")
         ),
         "estimate": Choice(
-            "average: mean over the posterior; map: use the most probable k, beta and metric only",
-            ("average", "map"),
+            "mean over the posterior, or its most probable parameters only", ("average", "map")
         ),
         "exceeding": or_null(
             "threshold t of the view exceedance, the posterior probability that p(y | x, parameters) > t",
             Number("", 0.0, 1.0, high_open=True),
         ),
         "chains": Integer("number of chains", 1),
-        "proposal": Choice(
-            "proposal of the chains: improved, or paper, the paper's small steps (mixes slowly)",
-            ("improved", "paper"),
-        ),
+        "proposal": Choice("proposal of the chains; the paper's mixes slowly", ("improved", "paper")),
         "burn_in": Integer("number of burn-in steps per chain", 0),
-        "samples": or_null(
-            "number of states kept per chain; null: 10000, or 1000 with the adaptive model", Integer("", 1)
-        ),
-        "thin": or_null(
-            "number of steps per kept state; null: 7, or 70 with the adaptive model", Integer("", 1)
-        ),
+        "samples": or_null("number of states kept per chain; null: 10000, adaptive 1000", Integer("", 1)),
+        "thin": or_null("number of steps per kept state; null: 7, adaptive 70", Integer("", 1)),
         "start_k": or_null("k at which each chain starts; null: drawn from the prior", Integer("", 1)),
         "random_state": SEED,
     }
@@ -135,9 +125,7 @@ class BayesKNN(Method):
         """
         X, codes = self.check_fit_data(X, y)
         if self.inference == "exact" and self.model == "adaptive":
-            raise ConfmlError(
-                "the adaptive model has no exact inference", hint="set inference to mcmc or auto"
-            )
+            raise ConfmlError("the adaptive model has no exact inference", hint="use inference: mcmc or auto")
         self.posterior_: NodePosterior | MetricPosterior | None = None
         if len(self.classes_) > 1:
             training = Training(X, codes, len(self.classes_), self.ties == "index")
@@ -253,13 +241,8 @@ class BayesKNN(Method):
         if posterior is None:
             return {}
         k, beta = posterior.most_probable
-        masses = posterior.k_masses
-        metrics = {
-            "k_mean": float(masses @ np.arange(1, len(masses) + 1)),
-            "k_map": float(k),
-            "beta_mean": posterior.beta_mean,
-            "beta_map": beta,
-        }
+        k_mean = float(posterior.k_masses @ np.arange(1, len(posterior.k_masses) + 1))
+        metrics = {"k_mean": k_mean, "k_map": float(k), "beta_mean": posterior.beta_mean, "beta_map": beta}
         if self.diagnostics_ is not None:
             metrics["rhat"], metrics["ess"] = self.diagnostics_.worst_rhat, self.diagnostics_.least_ess
             for move, rates in self.diagnostics_.acceptance.items():

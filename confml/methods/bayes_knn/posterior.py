@@ -390,19 +390,8 @@ def sample(
         for first in range(0, sampler.steps, 10_000):  # blocks limit memory and can be interrupted
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
-            prior, numbers = (beta_scale, simple), (uniforms, normals)
-            mcmc.run_chain(
-                state,
-                sampler.burn_in,
-                sampler.thin,
-                prior,
-                jumps,
-                numbers,
-                offsets,
-                all_terms,
-                kept,
-                accepted,
-            )
+            chain_settings = sampler.burn_in, sampler.thin, (beta_scale, simple), jumps
+            mcmc.run_chain(state, *chain_settings, (uniforms, normals), offsets, all_terms, kept, accepted)
         return kept, accepted
 
     results = sampler.run(chain)

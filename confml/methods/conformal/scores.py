@@ -97,10 +97,8 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
         voted = shares is not None and shares.kind == "vote" and margins is not None
         score = "margin" if shares is None or voted else "lac"
     if score in OF_SHARES and shares is None:
-        raise ConfmlError(
-            f"nonconformity {score} needs probabilities, and {name} has none",
-            hint="use nonconformity margin",
-        )
+        message = f"nonconformity {score} needs probabilities, and {name} has none"
+        raise ConfmlError(message, hint="use nonconformity margin")
     view = shares if score in OF_SHARES or margins is None else margins
     if view is None:
         raise ConfmlError(f"{name} is already conformal: it computes p-values")
@@ -117,10 +115,8 @@ def posterior_view(views: Mapping[str, Prediction], view: str | None, name: str)
     if view is None:
         return views
     if view not in views:
-        raise ConfmlError(
-            f"{name} has no view {view}, it has {', '.join(views)}",
-            hint="remove view, or give the method samples: bootstrap",
-        )
+        hint = "remove view, or give the method samples: bootstrap"
+        raise ConfmlError(f"{name} has no view {view}, it has {', '.join(views)}", hint=hint)
     base = views[view]
     if base.kind != "posterior":
         return {view: base}

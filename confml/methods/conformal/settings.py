@@ -44,12 +44,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "random_state": SEED,
 }
-NEEDS = {
-    "calibration": ("kind", ("split",)),
-    "folds": ("kind", ("cross",)),
-    "shift": ("kind", ("split",)),
-    "best_of": ("kind", ("split",)),
-}
+SPLIT = "kind", ("split",)
+NEEDS = {"calibration": SPLIT, "folds": ("kind", ("cross",)), "shift": SPLIT, "best_of": SPLIT}
 # Pairs of settings that cannot be combined, with the remedy.
 APART = {
     ("by", "mondrian"): "remove mondrian, and add label to by",

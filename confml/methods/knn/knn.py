@@ -86,10 +86,7 @@ class KNN(ProbabilityMethod):
         "k": Integer("number of nearest training examples that vote", low=1),
         "nominal": NOMINAL,
         **DISTANCE_PARAMETERS,
-        "teacher": or_null(
-            "column, from 0, that is above 0 for the training examples of a teacher; null: there is none",
-            Integer("", low=0),
-        ),
+        "teacher": or_null("column, from 0, that is above 0 for a teacher's examples", Integer("", low=0)),
         "teacher_weight": Number("number of votes of a teacher's example", 0.0, low_open=True),
     }
 

@@ -132,11 +132,8 @@ class MistakeDriven(LinearGroup):
     @property
     def fit_metrics_(self) -> dict[str, float]:
         needed = {} if self.presentations_ is None else {"presentations": float(self.presentations_)}
-        return needed | {
-            "epochs": float(self.epochs_),
-            "training_error": self.training_error_,
-            "converged": float(self.training_error_ == 0),
-        }
+        errors = {"training_error": self.training_error_, "converged": float(self.training_error_ == 0)}
+        return needed | {"epochs": float(self.epochs_)} | errors
 
     def _fit_inputs(self, X: np.ndarray) -> None:
         self._boxed = Boxed(X)

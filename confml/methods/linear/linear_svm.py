@@ -65,10 +65,8 @@ class LinearSVM(LinearGroup):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        return {
-            "training_error": self.training_error_,
-            "weight_norm": float(np.linalg.norm(self.weights_[:, 1:])),
-        }
+        norm = float(np.linalg.norm(self.weights_[:, 1:]))
+        return {"training_error": self.training_error_, "weight_norm": norm}
 
     def _fit_inputs(self, X: np.ndarray) -> None:
         check_largest(X, self.name)

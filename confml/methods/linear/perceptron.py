@@ -79,7 +79,6 @@ def learn(
 ) -> Learnt:
     """Fit a perceptron from initial weights (d + 1,), the bias first; targets (m,) are 0 or 1."""
     weights = np.array(weights, dtype=np.float64)
-    presentations, epochs, mistakes = learn_from_mistakes(
-        X, targets, weights, epochs, float(rate), *RULES[rule], 0.0
-    )
+    rates = float(rate), *RULES[rule], 0.0
+    presentations, epochs, mistakes = learn_from_mistakes(X, targets, weights, epochs, *rates)
     return Learnt(weights, None if mistakes else presentations, epochs)

@@ -11,14 +11,10 @@ from confml.errors import ConfmlError
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import MarginMethod
-from confml.methods.linear.linear_group import Boxed, LinearGroup
+from confml.methods.linear.linear_group import Boxed
 from confml.methods.linear.linear_svm import LinearSVM
-from confml.methods.linear.perceptron import Perceptron
-from confml.methods.linear.winnow import Winnow
-from confml.plugins.parameters import SEED, Choice, IncompatibleParameters, Integer, or_null
+from confml.plugins.parameters import SEED, Integer
 
-LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
-OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are passed to the learner
 MOST_NUMBERS = 200_000_000  # largest number of products of a training set: 1.6 GB, twice that in LIBLINEAR
 _BLOCK_NUMBERS = 10_000_000  # number of products per block of test examples
 
@@ -28,16 +24,14 @@ class Polynomial(MarginMethod):
     """Linear classifier on all products of features with up to ``order`` factors.
 
     With n features and order r, each binary classifier has C(n + r, r) weights (eq. 4.14), including the
-    bias. They are fitted by ``linear-svm``, ``perceptron`` or ``winnow``. Features with training values
-    outside [0, 1] are first scaled to [0, 1] by min-max on the training data, so that products have similar
-    ranges. ``C`` is passed to the linear SVM, ``rate`` to the perceptron, ``alpha`` to WINNOW and ``epochs``
-    to the last two; null is the default of the learner.
+    bias. They are fitted by ``linear-svm``. Features with training values outside [0, 1] are first scaled to
+    [0, 1] by min-max on the training data, so that products have similar ranges.
 
     Notes
     -----
     View ``margin``: the weighted sums, which are the values of the polynomials. The class with the largest
-    one is predicted; ties go to the first class in sorted order. metrics: those of the learner, and
-    ``products``, the number of products.
+    one is predicted; ties go to the first class in sorted order. metrics: those of `linear-svm`,
+    and ``products``, the number of products.
 
     References
     ----------
@@ -47,34 +41,20 @@ class Polynomial(MarginMethod):
     name = "polynomial"
     example = ""
     version = 2
-    metrics = {
-        **LinearSVM.metrics,
-        **Perceptron.metrics,
-        **Winnow.metrics,
-        "products": Metric("number of products of features that the learner is given", None),
-    }
+    metrics = {**LinearSVM.metrics, "products": Metric("number of products of features", None)}
     parameters = {
         "order": Integer("largest number of factors of a product", low=1),
-        "learner": Choice("method that fits the weights", options=tuple(sorted(LEARNERS))),
-        "C": or_null("C of linear-svm", LinearSVM.parameters["C"]),
-        "rate": or_null("rate of perceptron", Perceptron.parameters["rate"]),
-        "alpha": or_null("alpha of winnow", Winnow.parameters["alpha"]),
-        "epochs": or_null("epochs of perceptron and winnow", Perceptron.parameters["epochs"]),
+        "C": LinearSVM.parameters["C"],
         "random_state": SEED,
     }
 
     order: int = 2
-    learner: str = "linear-svm"
-    C: float | None = None
-    rate: float | None = None
-    alpha: float | None = None
-    epochs: int | None = None
+    C: float = 1.0
     random_state: int | None = None
 
     def fit(self, X, y) -> Self:
         """Fit to training examples X (m, d) with labels y (m,). Raises ConfmlError for too many products."""
         X, _ = self.check_fit_data(X, y)
-        learner = self._new_learner()
         weights = number_of_weights(X.shape[1], self.order)
         if weights * len(X) > MOST_NUMBERS:
             raise ConfmlError(
@@ -86,7 +66,7 @@ class Polynomial(MarginMethod):
 
         self._boxed = Boxed(X)
         self._products = PolynomialFeatures(self.order, include_bias=False).fit(X)
-        self.learner_ = learner.fit(self._inputs(X), y)
+        self.learner_ = LinearSVM(C=self.C, random_state=self.random_state).fit(self._inputs(X), y)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict:
@@ -106,21 +86,8 @@ class Polynomial(MarginMethod):
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Raise `IncompatibleParameters` for a parameter that the learner does not have."""
-        learner = params.get("learner", "linear-svm")
-        LEARNERS[learner].check_combination({})
-        for name in OF_LEARNERS:
-            if params.get(name) is not None and name not in LEARNERS[learner].parameters:
-                message = f"polynomial with learner {learner} has no parameter '{name}'"
-                raise IncompatibleParameters(message, owner=cls.name, parameter=name, value=params[name])
-
-    def _new_learner(self) -> LinearGroup:
-        self.check_combination(self.get_params(deep=False))
-        cls = LEARNERS[self.learner]
-        given = {name: value for name in OF_LEARNERS if (value := getattr(self, name)) is not None}
-        if "random_state" in cls.parameters:
-            given["random_state"] = self.random_state
-        return cls(**given)
+        """Raise ConfigError if LIBLINEAR is not installed."""
+        LinearSVM.check_combination({})
 
 
 def number_of_weights(attributes: int, order: int) -> int:

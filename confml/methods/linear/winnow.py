@@ -52,9 +52,7 @@ class Winnow(MistakeDriven):
     version = 2
     parameters = {
         "alpha": Number("factor by which weights are multiplied or divided", low=1, low_open=True),
-        "threshold": or_null(
-            "threshold of the weighted sum; null: the number of features minus 0.1", Number("", low=0)
-        ),
+        "threshold": or_null("threshold; null: the number of features minus 0.1", Number("", low=0)),
         "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
         "epochs": Integer("largest number of epochs", low=1),
     }
@@ -77,7 +75,6 @@ class Winnow(MistakeDriven):
         attributes = X.shape[1] // 2 if self.doubled else X.shape[1]
         threshold = attributes - 0.1 if self.threshold is None else float(self.threshold)
         weights = np.append(-threshold, np.ones(X.shape[1]))
-        presentations, epochs, mistakes = learn_from_mistakes(
-            X, targets, weights, self.epochs, 0.0, False, False, float(self.alpha)
-        )
+        rates = 0.0, False, False, float(self.alpha)
+        presentations, epochs, mistakes = learn_from_mistakes(X, targets, weights, self.epochs, *rates)
         return Learnt(weights, None if mistakes else presentations, epochs)

@@ -36,10 +36,8 @@ def check_fit(fitted) -> None:
             hint="use samples: bootstrap",
         )
     if fitted.solver == "liblinear":
-        raise ConfmlError(
-            "samples: laplace needs a solver that does not penalise the intercept, got liblinear",
-            hint="use solver: lbfgs",
-        )
+        message = "samples: laplace needs a solver that does not penalise the intercept, got liblinear"
+        raise ConfmlError(message, hint="use solver: lbfgs")
 
 
 def negative_hessian(fitted, X: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -54,26 +54,20 @@ PARAMETERS: dict[str, Parameter] = {
 
 def check_source(name: str, kind: str, cls: type | None) -> None:
     """Raise ConfigError unless a classifier can have draws of a kind. cls: its class, None if own."""
-    if kind == ENSEMBLE and not issubclass(cls or object, _ensembles()):
-        accepted = ", ".join(ensemble.__name__ for ensemble in _ensembles())
+    from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    needs = {
+        ENSEMBLE: ((RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier), "an ensemble of draws"),
+        LAPLACE: ((LogisticRegression,), "a logistic regression"),
+    }
+    classes, description = needs.get(kind, ((object,), ""))
+    if not issubclass(cls or object, classes):
+        accepted = ", ".join(accepted.__name__ for accepted in classes)
         raise ConfigError(
-            f"samples: ensemble needs an ensemble whose members are draws ({accepted}), got {name}",
+            f"samples: {kind} needs {description} ({accepted}), got {name}",
             hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
         )
-    if kind == LAPLACE:
-        from sklearn.linear_model import LogisticRegression
-
-        if not issubclass(cls or object, LogisticRegression):
-            raise ConfigError(
-                f"samples: laplace needs sklearn.linear_model.LogisticRegression, got {name}",
-                hint="use samples: bootstrap, which fits any classifier to bootstrap weights",
-            )
-
-
-def _ensembles() -> tuple[type, ...]:
-    from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
-
-    return RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier
 
 
 @dataclass(eq=False, repr=False)
@@ -146,10 +140,8 @@ class Samples(WrapperMethod):
         if "reject" in views:
             raise ConfigError(f"{name} has a posterior of its parameters already", hint=f"remove {KEY}")
         if list(views) == ["p-value"]:
-            raise ConfigError(
-                f"{name} computes p-values, which have no posterior",
-                hint=f"remove {KEY}, or name a classifier",
-            )
+            message = f"{name} computes p-values, which have no posterior"
+            raise ConfigError(message, hint=f"remove {KEY}, or name a classifier")
         check_source(name, given["kind"], find_classifier(name) if name.startswith("sklearn.") else None)
 
     @property

@@ -79,13 +79,8 @@ class CodedLabels:
             name: values[:, order] if values.ndim == 2 and values.shape[1] == c else values
             for name, values in prediction.extra.items()
         }
-        return replace(
-            prediction,
-            classes=self.labels[numbers[order]],
-            scores=prediction.scores[:, order],
-            labels=labels,
-            extra=extra,
-        )
+        classes, scores = self.labels[numbers[order]], prediction.scores[:, order]
+        return replace(prediction, classes=classes, scores=scores, labels=labels, extra=extra)
 
     def _numbers(self, values: np.ndarray, what: str) -> np.ndarray:
         """Return class numbers as integers; some classifiers have them as floats, or as one column."""
@@ -100,8 +95,6 @@ class CodedLabels:
             floats = np.full(len(values), np.nan)
         wrong = ~((floats == np.rint(floats)) & (floats >= 0) & (floats <= last))
         if wrong.any():
-            raise ConfmlError(
-                f"{what} has {values[wrong][0]!r}, which is not one of the class numbers 0 to {last} "
-                "that it was fitted to"
-            )
+            numbers = f"one of the class numbers 0 to {last} that it was fitted to"
+            raise ConfmlError(f"{what} has {values[wrong][0]!r}, which is not {numbers}")
         return floats.astype(np.int64)

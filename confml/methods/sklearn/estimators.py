@@ -19,11 +19,8 @@ THREADS = ("n_jobs", "nthread", "thread_count", "num_threads")
 # A keyword of an open list (**kwargs) that is so similar to a parameter is taken for a mistake.
 _MISTAKE = 0.85
 _NAMED = "names and classes", "[[one, sklearn.naive_bayes.GaussianNB]]"
-_EXAMPLES = {
-    "estimator": ("one", "sklearn.linear_model.LogisticRegression"),
-    "steps": _NAMED,
-    "estimators": _NAMED,
-}
+_ONE = "one", "sklearn.linear_model.LogisticRegression"
+_EXAMPLES = {"estimator": _ONE, "steps": _NAMED, "estimators": _NAMED}
 
 
 def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
@@ -98,10 +95,8 @@ def check_values(estimator: Any, prefix: str = "") -> None:
             raise _reworded(error, estimator, prefix) from None
     values = estimator.get_params(deep=False)
     if values.get("decision_function_shape") == "ovo":
-        hint = "a margin needs one column for each class"
-        raise BadValue(
-            type(estimator).__name__, f"{prefix}decision_function_shape", "ovo", "'ovr'", hint=hint
-        )
+        owner, hint = type(estimator).__name__, "a margin needs one column for each class"
+        raise BadValue(owner, f"{prefix}decision_function_shape", "ovo", "'ovr'", hint=hint)
     for name, value in estimator.get_params().items():  # deep: also the estimators of a pipeline
         if "__" not in name and hasattr(value, "get_params") and not isinstance(value, type):
             check_values(value, f"{prefix}{name}__")
@@ -155,17 +150,14 @@ def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
 
     The text is parsed, because scikit-learn's error has no attributes.
     """
-    form = re.fullmatch(
-        r"The '(\w+)' parameter of \w+ must be (.*)\. Got .* instead\.", str(error), re.DOTALL
-    )
+    form = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.*)\. Got .* instead\.", str(error), re.S)
     if not form:
         return ConfigError(str(error))
     name, must = form.groups()
     value = estimator.get_params(deep=False)[name]
     words = re.findall(r"'([^']*)'", " ".join(re.findall(r"a str among \{.*?\}", must)))
-    must = re.sub(r"a str among \{.*?\}", "one of " + ", ".join(sorted(words)), must).replace(
-        "an instance of ", ""
-    )
+    must = re.sub(r"a str among \{.*?\}", "one of " + ", ".join(sorted(words)), must)
+    must = must.replace("an instance of ", "")
     hint = did_you_mean(str(value), words, list_all=False)
     if is_dotted_name(value):
         hint = f"if it is a class, --allow-import {value.partition('.')[0]} allows its import"
@@ -257,22 +249,17 @@ def _matches(pattern: str) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, str) or bool(re.fullmatch(pattern, value))
 
 
+def _is_null_or_1(value: Any) -> bool:
+    return value is None or (value == 1 and value is not True)
+
+
+_PRODUCT, _PATH = _matches(r"all|([1-9]\d?\s*\*\s*)?n_jobs"), _matches(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*")
 RULES = {
     "memory": _Rule(lambda value: value is None, "null", "a cache executes the files of its folder"),
-    "n_jobs": _Rule(
-        lambda value: value is None or (value == 1 and value is not True),
-        "null or 1",
-        "--jobs sets the number of tasks at the same time",
-    ),
-    "pre_dispatch": _Rule(
-        _matches(r"all|([1-9]\d?\s*\*\s*)?n_jobs"), "a number, all or 2*n_jobs", "it is evaluated"
-    ),
-    "importance_getter": _Rule(
-        _matches(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*"), "auto or the name of an attribute", "it is evaluated"
-    ),
-    "verbose_feature_names_out": _Rule(
-        lambda value: not isinstance(value, str), "true or false", "a text is evaluated as a format"
-    ),
+    "n_jobs": _Rule(_is_null_or_1, "null or 1", "--jobs sets the number of tasks at the same time"),
+    "pre_dispatch": _Rule(_PRODUCT, "a number, all or 2*n_jobs", "it is evaluated"),
+    "importance_getter": _Rule(_PATH, "auto or the name of an attribute", "it is evaluated"),
+    "verbose_feature_names_out": _Rule(_matches(r"(?!)"), "true or false", "a text is evaluated as a format"),
 }
 
 

@@ -46,12 +46,7 @@ class CrammerSinger(SparseMethod):
     name = "crammer-singer"
     example = ""
     version = 4
-    parameters = {
-        "C": C,
-        "tolerance": TOLERANCE,
-        "class_weight": CLASS_WEIGHT,
-        "random_state": SEED,
-    }
+    parameters = {"C": C, "tolerance": TOLERANCE, "class_weight": CLASS_WEIGHT, "random_state": SEED}
 
     C: float = 1.0
     tolerance: float = 1e-4

@@ -61,14 +61,8 @@ class GenSVM(PenaltyPath):
         "ridge": Number("weight of the penalty on W (lambda in the paper)", low=0, low_open=True),
         "kappa": Number("the hinge is linear below -kappa", low=-1, low_open=True),
         "p": Number("power of the norm over the errors of an example", low=1, high=2),
-        "weights": Choice(
-            "weights of the examples: unit, 1 each; group, the same sum for each class",
-            options=("unit", "group"),
-        ),
-        "tolerance": Number(
-            "relative decrease of the objective at which L-BFGS stops",
-            low=0,
-        ),
+        "weights": Choice("weights of the examples: 1 each, or equal sums by class", ("unit", "group")),
+        "tolerance": Number("relative decrease of the objective at which L-BFGS stops", low=0),
     }
 
     ridge: float = 2.0**-8

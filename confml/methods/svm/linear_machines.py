@@ -22,11 +22,7 @@ from confml.methods.validation import finite_scores
 from confml.plugins.parameters import SEED, Choice, Number, Parameter
 
 C = Number("penalty of training errors", low=0, low_open=True)
-TOLERANCE = Number(
-    "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective",
-    low=0,
-    low_open=True,
-)
+TOLERANCE = Number("stopping tolerance: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True)
 
 
 class ClassWeight(Parameter):
@@ -75,10 +71,7 @@ class LinearMachines(PenaltyPath):
     }
     parameters = {
         "C": C,
-        "solver": Choice(
-            "primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes",
-            options=tuple(SOLVERS),
-        ),
+        "solver": Choice("primal: LIBLINEAR's -s 2; dual: -s 1, after 300 passes -s 2", tuple(SOLVERS)),
         "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
         "random_state": SEED,

@@ -41,18 +41,13 @@ class OvOSVM(LinearMachines):
 
     def _views(self, values: np.ndarray) -> dict[str, Prediction]:
         c = len(self.classes_)
-        if c == 1:
-            none = np.zeros((len(values), 1))
-            return {
-                "vote": Prediction(self.classes_, none + 1.0, "vote"),
-                "margin": Prediction(self.classes_, none, "margin"),
-            }
-        shares, winners = vote_scores(values, c)
-        margins = decision_scores(np.clip(values, -1.0, 1.0) if c > 2 else values, c, "ovo")
-        return {
-            "vote": Prediction(self.classes_, shares, "vote", self.classes_[winners]),
-            "margin": Prediction(self.classes_, margins, "margin"),
-        }
+        margins = np.zeros((len(values), 1))
+        shares, winners = margins + 1.0, np.zeros(len(values), dtype=np.int64)
+        if c > 1:
+            shares, winners = vote_scores(values, c)
+            margins = decision_scores(np.clip(values, -1.0, 1.0) if c > 2 else values, c, "ovo")
+        vote = Prediction(self.classes_, shares, "vote", self.classes_[winners])
+        return {"vote": vote, "margin": Prediction(self.classes_, margins, "margin")}
 
     def decision_function(self, X) -> np.ndarray:
         """Return votes plus sums of decision values scaled to less than half a vote (n, c).

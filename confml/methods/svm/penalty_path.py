@@ -97,17 +97,8 @@ class PenaltyPath(SparseMethod):
             started = cpu_seconds()
             views = model.confident_predict(X_test)
             predicted = cpu_seconds() - started
-            yield (
-                dict(point),
-                Views(
-                    views,
-                    shared / count + seconds[value],
-                    predicted,
-                    model.fit_metrics_,
-                    model.fit_details_,
-                    model._prepare_seconds / count,
-                ),
-            )
+            fit_seconds, findings = shared / count + seconds[value], (model.fit_metrics_, model.fit_details_)
+            yield dict(point), Views(views, fit_seconds, predicted, *findings, model._prepare_seconds / count)
 
     def _path_key(self) -> str:
         """Return a key that is equal for points that can share a path."""

@@ -79,10 +79,7 @@ class SmartSVM(LinearMachines):
     name = "smart-svm"
     example = ""
     version = 2
-    metrics = {
-        **LinearMachines.metrics,
-        "depth": Metric("depth of the tree of classes", None),
-    }
+    metrics = {**LinearMachines.metrics, "depth": Metric("depth of the tree of classes", None)}
     parameters = {
         **LinearMachines.parameters,
         "trees": AnyOf(
@@ -91,8 +88,7 @@ class SmartSVM(LinearMachines):
             of=(Integer("", low=1), Choice("", options=("by-size",))),
         ),
         "count": Choice(
-            "edges counted between two classes: all, as in the paper; nontrivial, one fewer",
-            options=("all", "nontrivial"),
+            "edges between two classes: all, as in the paper, or one fewer", ("all", "nontrivial")
         ),
         "estimator": BaseLearner("binary classifier at the nodes; null: a linear support vector machine"),
         "estimator_params": Settings("parameters of an estimator that is given by name"),
@@ -200,12 +196,9 @@ class SmartSVM(LinearMachines):
             learner = build(self.estimator, dict(self.estimator_params or {}))
         else:
             learner = clone(self.estimator)
-        values = learner.get_params().items()
-        names = [
-            name for name, value in values if name.rpartition("__")[2] == "random_state" and value is None
-        ]
-        learner.set_params(**dict.fromkeys(names, seed))
-        return learner
+        unset = [name for name, value in learner.get_params().items() if value is None]
+        names = [name for name in unset if name.rpartition("__")[2] == "random_state"]
+        return learner.set_params(**dict.fromkeys(names, seed))
 
     # ---- prediction
 

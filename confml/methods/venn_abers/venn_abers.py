@@ -91,12 +91,11 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
             scores, kind = self._scores(part, rows_of(X, rows))
-            self.tables_.append(
-                [
-                    VennAbersTable.of(scores[:, event], codes[rows] == event, _size(kind, scores[:, event]))
-                    for event in self._events
-                ]
-            )
+            of_events = [(scores[:, event], codes[rows] == event) for event in self._events]
+            tables = [
+                VennAbersTable.of(values, is_event, _size(kind, values)) for values, is_event in of_events
+            ]
+            self.tables_.append(tables)
             counts += np.bincount(codes[rows], minlength=len(counts))
         self.calibration_counts_ = counts
         return self

@@ -51,9 +51,7 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
     parameters = {
         **VersionSpaceMethod.parameters,
         "predictive": Choice(
-            "span: use the projection of an example onto the span of the training rows; full: add its "
-            "component "
-            "outside the span; noisy: also add the ridge",
+            "component of an example: in the span of the training rows; full; noisy: with the ridge",
             ("span", "full", "noisy"),
         ),
     }
@@ -68,9 +66,8 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
 
     def _predict_block(self, kernel_block: np.ndarray, lengths: np.ndarray) -> dict[str, Prediction]:
         c = len(self.classes_)
-        residual = (
-            None if self.predictive == "span" else lengths + (self.ridge if self.predictive == "noisy" else 0)
-        )
+        noisy = lengths + self.ridge if self.predictive == "noisy" else lengths
+        residual = None if self.predictive == "span" else noisy
         volumes = [trajectory.volumes(kernel_block, residual) for trajectory in self.trajectories_]
         positive = np.column_stack([volume.positive for volume in volumes])
         scores = class_probabilities(positive, c)
@@ -109,8 +106,6 @@ class BayesTransduction(VersionSpaceMethod, ProbabilityMethod):
         """
         X = self.check_predict_data(X)
         if len(self.classes_) != 2:
-            raise ConfmlError(
-                f"a joint labelling needs two classes, got {len(self.classes_)} classes",
-                hint="use data with two classes",
-            )
+            message = f"a joint labelling needs two classes, got {len(self.classes_)}"
+            raise ConfmlError(message, hint="use data with two classes")
         return joint_labelling(self.trajectories_[0], self.kernel_(self.X_, X), self.classes_)

@@ -160,19 +160,12 @@ class Trajectory:
         """Return the chains with m examples x, for `_kernels_follow`; kernel_block (n, m): k(x_i, x)."""
         coordinates = self.version_space.space.coordinates(kernel_block)
         signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)
-        return [
-            followers.Recorded(
-                self.chord,
-                signed,
-                chain.steps,
-                chain.hit,
-                chain.edges,
-                chain.anchor_step,
-                products(np.ascontiguousarray(chain.anchors[:, 0]), coordinates),
-                products(np.ascontiguousarray(chain.anchors[:, 1]), coordinates),
-            )
-            for chain in self.chains
-        ]
+        recorded = []
+        for chain in self.chains:
+            at_w, at_v = (products(np.ascontiguousarray(chain.anchors[:, i]), coordinates) for i in (0, 1))
+            steps = chain.steps, chain.hit, chain.edges, chain.anchor_step
+            recorded.append(followers.Recorded(self.chord, signed, *steps, at_w, at_v))
+        return recorded
 
     def volumes(self, kernel_block: np.ndarray, lengths: np.ndarray | None = None) -> VolumeEstimate:
         """Estimate the fraction of version space that predicts the positive class for m test examples x.
@@ -194,12 +187,9 @@ class Trajectory:
         summary = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
         if outside is None:
             # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.
-            zero = ~kernel_block.any(axis=0)
-            summary = replace(
-                summary,
-                positive=np.where(zero, 0.5, summary.positive),
-                standard_error=np.where(zero, 0.0, np.maximum(summary.standard_error, 1.0 / self.ess)),
-            )
+            zero, error = ~kernel_block.any(axis=0), np.maximum(summary.standard_error, 1.0 / self.ess)
+            positive, error = np.where(zero, 0.5, summary.positive), np.where(zero, 0.0, error)
+            return replace(summary, positive=positive, standard_error=error)
         return summary
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> VolumeEstimate:
@@ -209,9 +199,8 @@ class Trajectory:
             positive = np.where(level > 0, 1.0, np.where(level < 0, 0.0, 0.5))
         else:
             positive = stdtr(1, level / np.sqrt(outside))
-        return VolumeEstimate(
-            positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive)
-        )
+        ones = np.ones_like(positive)
+        return VolumeEstimate(positive, 0.0 * ones, ones, ones)
 
 
 def trajectory_bytes(bounces: int, burn_in: float) -> float:
@@ -230,13 +219,8 @@ def sample(version_space: VersionSpace, settings: BilliardSettings, seed: int) -
     each = max(-(-settings.bounces // (settings.chains * BATCHES)), 1)
     batches = np.array([int(np.ceil(settings.burn_in * each * BATCHES)), *[each] * BATCHES])
     refresh = np.inf if settings.refresh is None else float(settings.refresh)
-    space = (
-        version_space.walls,
-        version_space.walls_t,
-        version_space.gram,
-        version_space.squared,
-        version_space.start,
-    )
+    fields = ("walls", "walls_t", "gram", "squared", "start")
+    space = tuple(getattr(version_space, field) for field in fields)
     chains = []
     for chain_seed in np.random.SeedSequence(seed).generate_state(settings.chains):
         chain = MarkovChain(*trace(space, chord, batches, refresh, int(chain_seed)))
@@ -269,12 +253,8 @@ def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> VolumeEstim
 def _halves(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
     """Return the means (2 chains, m) over the first and the second half of each chain."""
     split = arcs.shape[1] // 2
-    return np.concatenate(
-        [
-            _sum(integrals[:, part].transpose(1, 0, 2)) / arcs[:, part].sum(axis=1)[:, None]
-            for part in (slice(split), slice(split, None))
-        ]
-    )
+    halves = [(integrals[:, half], arcs[:, half]) for half in (slice(split), slice(split, None))]
+    return np.concatenate([_sum(part.transpose(1, 0, 2)) / arc.sum(axis=1)[:, None] for part, arc in halves])
 
 
 def _standard_error(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:

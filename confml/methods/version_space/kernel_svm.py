@@ -92,13 +92,9 @@ class KernelSVM(MarginMethod):
     def _fit_without_bias(self, X: np.ndarray, codes: np.ndarray) -> None:
         self.kernel_ = KernelFunction(self.kernel, self.sigma_, self.degree, self.coef0)
         self.X_, gram = X, self.kernel_(X, X)
-        problems = one_vs_rest(codes, len(self.classes_))
-        self.weights_ = np.column_stack(
-            [
-                problem.targets * machine_without_bias(gram, problem.targets, float(self.C))
-                for problem in problems
-            ]
-        )
+        sides = [problem.targets for problem in one_vs_rest(codes, len(self.classes_))]
+        weights = [targets * machine_without_bias(gram, targets, float(self.C)) for targets in sides]
+        self.weights_ = np.column_stack(weights)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (m, d)."""

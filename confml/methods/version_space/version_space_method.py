@@ -65,20 +65,14 @@ class VersionSpaceMethod(Method):
         ),
         "degree": KERNEL_PARAMETERS["degree"],
         "coef0": KERNEL_PARAMETERS["coef0"],
-        "ridge": Number(
-            "constant added to the diagonal of the kernel matrix; above 0 allows training errors", 0.0
-        ),
+        "ridge": Number("constant on the diagonal of the kernel matrix; above 0 allows training errors", 0.0),
         "sampler": Choice(
-            "geodesic: billiard on great circles; chord: the paper's billiard (biased in few dimensions, "
-            "mixes slowly)",
+            "geodesic: billiard on great circles; chord: the paper's, biased in few dimensions, mixes slowly",
             ("geodesic", "chord"),
         ),
         "n_bounces": Integer("number of bounces of all chains together", 1),
         "burn_in": Number("number of bounces of the burn-in as a fraction of those of the run", 0.0, 10.0),
-        "refresh": or_null(
-            "mean arc in radians between random directions of the geodesic sampler; null: never",
-            Number("", 0.1),
-        ),
+        "refresh": or_null("mean arc in radians between random directions; null: never", Number("", 0.1)),
         "chains": Integer("number of chains", 1, 1000),
         "random_state": SEED,
         "stopping": Choice(
@@ -126,9 +120,8 @@ class VersionSpaceMethod(Method):
             unused, reason = [("n_bounces", BOUNCES)], "is not used with stopping: hoeffding"
         for name, default in unused:
             if params.get(name, default) != default:
-                raise IncompatibleParameters(
-                    f"{name} {reason}", owner=f"method '{cls.name}'", parameter=name, value=params[name]
-                )
+                owner, value = f"method '{cls.name}'", params[name]
+                raise IncompatibleParameters(f"{name} {reason}", owner=owner, parameter=name, value=value)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trajectories_")
@@ -164,9 +157,8 @@ class VersionSpaceMethod(Method):
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
         settings = BilliardSettings(self.sampler, bounces, self.burn_in, self.refresh, self.chains)
-        self.trajectories_ = [
-            sample(space, settings, int(seed)) for space, seed in zip(spaces, seeds, strict=True)
-        ]
+        seeded = zip(spaces, seeds.tolist(), strict=True)
+        self.trajectories_ = [sample(space, settings, seed) for space, seed in seeded]
         metrics = self.fit_metrics_
         rhat, ess = metrics["rhat"], metrics["ess"]
         has_converged = rhat <= WORST_RHAT and ess >= _LEAST_ESS
@@ -219,11 +211,10 @@ class VersionSpaceMethod(Method):
                 hint=f"choose a smaller sigma (the median distance between two training rows is "
                 f"{middle:.4g}), or {allow}",
             )
+        bias = " (linear has no bias: poly with degree 1 has one)" if kernel.kind == "linear" else ""
         return ConfmlError(
-            f"version space is empty: no perceptron of the {kernel.kind} kernel classifies all training rows "
-            "correctly",
-            hint=f"{allow}, or use kernel: rbf"
-            + (" (linear has no bias: poly with degree 1 has one)" if kernel.kind == "linear" else ""),
+            f"version space is empty: no perceptron of the {kernel.kind} kernel separates the classes",
+            hint=f"{allow}, or use kernel: rbf{bias}",
         )
 
     # ---- prediction
