@@ -109,7 +109,7 @@ def methods_page() -> str:
     """Return the documentation of every method and step."""
     methods = (
         "All methods of a config, as `confml describe NAME` shows them. Any classifier with scikit-learn's "
-        "interface is a method too, by its dotted name. `version` is raised whenever results change."
+        "interface is a method too, by its dotted name. `version` increases whenever results change."
     )
     steps = "Steps run before every method, in the order of the config, and are fitted to training data only."
     return _joined(
@@ -177,9 +177,9 @@ def _files() -> str:
             yield ""
 
     intro = (
-        "`results/<name>/` holds the files below, and `.run/manifest.json` (config, versions, commit, "
-        "checksums of the data, seeds, machine, times), `.run/batches/` (the results from which all other "
-        "files are computed). Each table or group of files has a name that `confml describe` knows."
+        "The folder `results/<name>/` has the files below. `.run/manifest.json` has config, versions, "
+        "checksums of the data, seeds, machine and times. `.run/batches/` has the stored results, from which "
+        "all other files are computed. `confml describe NAME` shows a table or a group of files."
     )
     from confml.report.tables.known import known_outputs
 
@@ -233,7 +233,7 @@ def _warnings() -> str:
     lines = [
         "# Warnings",
         "",
-        "A run warns of mistakes that make results look better or worse than they are. "
+        "A run warns about mistakes that make results look better or worse than they are. "
         "`silence: [CODE]` in a config leaves out the warnings of a code.",
         "",
         "| code | meaning |",

@@ -8,8 +8,8 @@ prior   S  sum_y p_i^y                                         N  |G_i|  (``mean
         U  second largest p_i^y (unconfidence)                 M  1 if |G_i| > 1  (``two_or_more``)
         F  sum_y p_i^y - max_y p_i^y (fuzziness)               E  max(|G_i| - 1, 0) (excess)
 ------  -----------------------------------------------------  ----------------------------------------------
-obs.    OU  max over y != y_i of p_i^y                         OM  1 if G_i holds a label other than y_i
-        OF  sum over y != y_i of p_i^y                         OE  how many labels other than y_i G_i holds
+obs.    OU  max over y != y_i of p_i^y                         OM  1 if G_i has a label other than y_i
+        OF  sum over y != y_i of p_i^y                         OE  number of labels in G_i other than y_i
 ======  =====================================================  ==============================================
 
 The criteria on the left need no level. Smaller is better for all criteria. S, N, OF and OE are conditionally

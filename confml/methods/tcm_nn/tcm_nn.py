@@ -33,7 +33,7 @@ class TCMNN(PValueMethod):
     class divided by the sum of its k nearest distances to other classes. Then ``p_j = #{alpha_i >= alpha_new}
     / (m + 1)``, including the new example (eq. 3). Let training and test examples be exchangeable and the
     label one of the training classes. Then, for every level ε, the p-value of the true label is at most ε
-    with probability at most ε. Other classes have no p-value, so no region holds them. The bound is
+    with probability at most ε. Other classes have no p-value, so no region contains them. The bound is
     approximate if k is selected with the labels of the training examples (``tune``) or a step is fitted to
     them. Prediction: the label with the largest p-value, of equal ones the one with the smallest strangeness.
     Confidence: 1 minus the second largest p-value; credibility: the largest p-value. Prediction region at a
