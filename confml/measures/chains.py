@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,27 +71,23 @@ def initial_monotone_sequence(pairs: np.ndarray) -> np.ndarray:
 class ChainDiagnostics:
     """Convergence diagnostics of the chains of one fit.
 
-    traces: (chains, kept draws) of each quantity. rhat, ess: of each quantity. acceptance: (chains,)
-    acceptance rates after burn-in of each kind of move (NaN if none was proposed). rare: kinds of move that
-    are expected to be accepted rarely.
+    traces: (chains, kept draws) of each quantity. acceptance: (chains,) acceptance rates after burn-in of
+    each kind of move (NaN if none was proposed). rare: kinds of move that are expected to be accepted rarely.
     """
 
     traces: Mapping[str, np.ndarray]
-    rhat: Mapping[str, float]
-    ess: Mapping[str, float]
     acceptance: Mapping[str, np.ndarray]
     rare: tuple[str, ...] = ()
 
-    @classmethod
-    def of(
-        cls,
-        traces: Mapping[str, np.ndarray],
-        acceptance: Mapping[str, np.ndarray],
-        rare: tuple[str, ...] = (),
-    ) -> "ChainDiagnostics":
-        rhat = {name: split_rhat(draws) for name, draws in traces.items()}
-        ess = {name: effective_sample_size(draws) for name, draws in traces.items()}
-        return cls(dict(traces), rhat, ess, dict(acceptance), rare)
+    @cached_property
+    def rhat(self) -> dict[str, float]:
+        """R-hat of each quantity."""
+        return {name: split_rhat(draws) for name, draws in self.traces.items()}
+
+    @cached_property
+    def ess(self) -> dict[str, float]:
+        """Effective sample size of each quantity."""
+        return {name: effective_sample_size(draws) for name, draws in self.traces.items()}
 
     @property
     def worst_rhat(self) -> float:

@@ -117,12 +117,11 @@ def _nemenyi(means: np.ndarray, datasets: int) -> np.ndarray:
     from scipy.stats import studentized_range
 
     k = len(means)
+    first, second = np.triu_indices(k, 1)
     p_values = np.ones((k, k))
     error = np.sqrt(k * (k + 1) / (6.0 * datasets))
-    for a in range(k):
-        for b in range(a + 1, k):
-            q = abs(means[a] - means[b]) / error * np.sqrt(2.0)
-            p_values[a, b] = p_values[b, a] = min(float(studentized_range.sf(q, k, np.inf)), 1.0)
+    q = np.abs(means[first] - means[second]) / error * np.sqrt(2.0)
+    p_values[first, second] = p_values[second, first] = np.minimum(studentized_range.sf(q, k, np.inf), 1.0)
     return p_values
 
 
@@ -133,12 +132,10 @@ def wilcoxon_holm(scores) -> np.ndarray:
     """
     scores = np.asarray(scores, dtype=np.float64)
     k = scores.shape[1]
-    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    first, second = np.triu_indices(k, 1)
+    gaps = scores[:, first] - scores[:, second]
     corrected = np.ones((k, k))
-    for (a, b), p_value in zip(
-        pairs, holm([signed_rank_p_value(scores[:, a] - scores[:, b]) for a, b in pairs]), strict=True
-    ):
-        corrected[a, b] = corrected[b, a] = p_value
+    corrected[first, second] = corrected[second, first] = holm(list(map(signed_rank_p_value, gaps.T)))
     return corrected
 
 

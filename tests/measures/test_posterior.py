@@ -154,5 +154,5 @@ def test_constant_chains():
     moving = np.repeat([[1.0], [2.0]], 2000, axis=1) + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
     assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
     assert np.isnan(split_rhat(np.ones((2, 3))))
-    found = ChainDiagnostics.of({"k": stuck}, {"small": np.array([0.0, 0.001])})
+    found = ChainDiagnostics({"k": stuck}, {"small": np.array([0.0, 0.001])})
     assert len(found.warnings()) == 3

@@ -34,7 +34,7 @@ def prediction_of(seed: int, model: str) -> tuple[dict[str, Prediction], np.ndar
 def bad_chains() -> dict:
     rng = np.random.default_rng(0)
     k = rng.normal(size=(3, 60)) + 5 * np.arange(3)[:, None]
-    return ChainDiagnostics.of({"k": k, "beta": rng.normal(size=(3, 60))}, {}).summary(("k", "beta"), 20)
+    return ChainDiagnostics({"k": k, "beta": rng.normal(size=(3, 60))}, {}).summary(("k", "beta"), 20)
 
 
 def run_by_hand(splits=("r0", "r1", "r2"), **config):

@@ -131,7 +131,7 @@ def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: S
         )
     moves = ("metric", "small", "jump") if sampler.improved else ("joint",)
     rates = acceptance_rates(moves, [counts for _, counts in results])
-    diagnostics = ChainDiagnostics.of(traces, rates, rare=("jump",))
+    diagnostics = ChainDiagnostics(traces, rates, rare=("jump",))
     return MetricPosterior(training, depth, by_chain, diagnostics)
 
 

@@ -400,7 +400,7 @@ def sample(
     traces["log posterior"] = draws[..., 2]
     moves = ("small", "jump") if sampler.improved else ("small",)
     rates = acceptance_rates(moves, [counts for _, counts in results])
-    diagnostics = ChainDiagnostics.of(traces, rates, rare=("jump",))
+    diagnostics = ChainDiagnostics(traces, rates, rare=("jump",))
     best = draws.reshape(-1, 3)[np.argmax(draws[..., 2])]
     ks = draws[..., 0].astype(np.int64)
     return NodePosterior(
