@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import statistics
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,23 +105,6 @@ def test_a_run_without_results_has_a_report_too(tmp_path):
 
 
 # ---- metrics and summaries
-
-
-def test_summary_is_mean_and_sd_over_the_splits_with_a_value(report):
-    metrics = read(report / "metrics.csv")
-    summary = read(report / "summary.csv")
-    header = ["dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"]
-    assert list(summary[0]) == [*header, "params.class_weight", "params.k", "params.n_estimators"]
-    identity = ("dataset", "method", "params", "view", "metric", "level")
-    for row in summary:
-        same = [other for other in metrics if all(other[name] == row[name] for name in identity)]
-        values = [float(other["value"]) for other in same if other["value"]]
-        assert row["n"] == str(len(values))
-        assert row["mean"] == (repr(statistics.fmean(values)) if values else "")
-        has_sd = len(values) > 1 and all(map(math.isfinite, values))
-        assert (row["sd"] != "") == has_sd
-        if has_sd:
-            assert float(row["sd"]) == pytest.approx(statistics.stdev(values), abs=1e-12)
 
 
 def test_summary_json_holds_what_the_csv_holds(report):
