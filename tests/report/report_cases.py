@@ -13,7 +13,10 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from click.testing import CliRunner, Result
 
+from confml.cli import cli
+from confml.config import load_config
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.config.protocol import Protocol
@@ -22,10 +25,12 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.report.run.cells import Failure
 from confml.report.run.results import RunResults
+from confml.report.run.stored import open_run
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
+from confml.runner.run import Execution, run
 
 FOREST = "sklearn.ensemble.RandomForestClassifier"
 
@@ -80,6 +85,22 @@ def read(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def computed(folder: Path, text: str) -> Path:
+    """Run a config, write its report, and return the folder of the run."""
+    (folder / "c.yaml").write_text(text, encoding="utf-8")
+    state = run(load_config(str(folder / "c.yaml")), folder / "out", Execution(1, engine="serial"))
+    assert not state.failed and not state.left
+    write_report(open_run(folder / "out"), folder / "out")
+    return folder / "out"
+
+
+def command(*arguments) -> Result:
+    """Invoke confml, which must succeed."""
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.exception or result.output
+    return result
 
 
 def hash_of(text: str) -> int:

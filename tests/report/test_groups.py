@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from report.report_cases import command
 
 from confml.cli import cli
 from confml.measures import Case, Prediction
@@ -68,12 +69,6 @@ def test_valid_groups_are_hardly_ever_called_too_low(small):
     overlapping = grouped_case(rng, (80, 3), (100, 5), several=True)
     assert calibration_parts(overlapping) == ()
     assert np.isnan(p_value([errors_of(np.ones(50), ())], 0.1))  # no verdict
-
-
-def command(*arguments):
-    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert done.exit_code == 0, done.exception or done.output
-    return done
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from click.testing import CliRunner
+from report.report_cases import command, read
 
+from confml.cli import cli
 from confml.measures.bounds import sparse_svm_bound
 
 
@@ -23,10 +26,6 @@ def test_the_pac_bound_of_usps():
 
 def test_absent_classes_from_a_config(tmp_path):
     """The same as an experiment that a user runs: the metrics, the figure, and a class there is not."""
-    from click.testing import CliRunner
-
-    from confml.cli import cli
-
     text = """
 name: absent
 datasets: [digits]
@@ -37,12 +36,10 @@ figures: [absent-classes]
 """
     (tmp_path / "absent.yaml").write_text(text)
     given = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--engine", "serial"]
-    ran = CliRunner().invoke(cli, given)
-    assert ran.exit_code == 0, ran.output
+    command(*given)
     found = {}
-    for line in (tmp_path / "out" / "metrics.csv").read_text().splitlines()[1:]:
-        _, method, _, _, _, metric, _, value, *_ = line.split(",")
-        found[method, metric] = float(value or "nan")
+    for row in read(tmp_path / "out" / "metrics.csv"):
+        found[row["method"], row["metric"]] = float(row["value"] or "nan")
     assert found["tcm-nn", "unseen_no_class"] > 0.6 > 0.12 > found["tcm-nn", "known_no_class"]
     assert found["tcm-nn", "unseen_separation"] > max(0.9, found["knn", "unseen_separation"])
     assert found["tcm-nn", "error"] > 0.15, "whoever is of an absent class is misclassified"

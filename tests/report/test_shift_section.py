@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from report.report_cases import read
+from report.report_cases import command, read
 
 from confml.cli import cli
 from confml.report.tables.shift import advice_of
@@ -16,10 +15,7 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def run(name, folder):
-    done = CliRunner().invoke(
-        cli, ["run", str(CONFIGS / f"{name}.yaml"), "--engine", "serial", "--out", str(folder)]
-    )
-    assert done.exit_code == 0, done.output
+    command("run", CONFIGS / f"{name}.yaml", "--engine", "serial", "--out", folder)
     rows = read(folder / "tables/shift.csv")
     coverage = [row for row in read(folder / "summary.csv") if row["metric"] == "coverage"]
     plain = {
@@ -39,9 +35,8 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
     for kind in ("covariate", "label"):
         assert 0.87 < float(own[kind, kind]["coverage"]) < 0.95
         assert own[kind, kind]["advice"] == ""
-    with (tmp_path / "tables/class-coverage.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            assert (row["band_low"] != "") == ("shift" not in row["params"])
+    for row in read(tmp_path / "tables/class-coverage.csv"):
+        assert (row["band_low"] != "") == ("shift" not in row["params"])
     assert float(own["covariate", "covariate"]["auc"]) == pytest.approx(0.76, abs=0.03)
     assert "overlap" not in notes and "effective sample size" not in notes
 

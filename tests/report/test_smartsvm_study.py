@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report.report_cases import read
+from report.report_cases import computed, read
 from scipy.stats import rankdata
 
-from confml.config import load_config
 from confml.methods.details import ClassTreeNode
 from confml.published import known_tables
 from confml.report.answers.datasets import ranking
 from confml.report.numbers.outcomes import node_error
 from confml.report.run.stored import open_run
 from confml.report.tables.ranks import published_ranks
-from confml.report.write import write_report
-from confml.runner.run import Execution, run
 
 STUDY = """
 name: study
@@ -40,19 +37,14 @@ seed: 1
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     tables = [name for name in known_tables() if name.startswith("smartsvm")]
-    (folder / "study.yaml").write_text(STUDY.replace("TABLES", ", ".join(tables)), encoding="utf-8")
     for seed, name in enumerate(("yeast", "letter", "flare")):
         rng = np.random.default_rng(seed)
         y = np.arange(80) % 5
         X = rng.normal(size=(5, 3))[y] + 0.5 * rng.normal(size=(80, 3))
         rows = ["a,b,c,y", *(f"{a:.4f},{b:.4f},{c:.4f},{k}" for (a, b, c), k in zip(X, y, strict=True))]
         (folder / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    config = load_config(str(folder / "study.yaml"))
-    state = run(config, folder / "run", Execution(1, engine="serial"))
-    assert not state.failed and not state.left
-    results = open_run(folder / "run")
-    write_report(results, folder / "run")
-    return results, folder / "run"
+    out = computed(folder, STUDY.replace("TABLES", ", ".join(tables)))
+    return open_run(out), out
 
 
 def test_performance_and_times_are_those_of_the_run(study):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
+from report.report_cases import computed, read
 
-from confml.config import load_config
 from confml.report.figures import DatasetResults
 from confml.report.figures.version_space import Sphere, toy_of
 from confml.report.report import Report
 from confml.report.run.stored import open_run
 from confml.report.tables.published_tables import write_combined_tables
-from confml.report.write import write_report
-from confml.runner.run import Execution, run
 
 LINKED = """\
 name: linked
@@ -29,13 +25,6 @@ figures: [{accuracy-rejection: {by: threshold}}, version-space, joint-labelling]
 paper: {table: transduction-figure2}
 seed: 1
 """
-
-
-def computed(folder, text):
-    (folder / "c.yaml").write_text(text)
-    run(load_config(str(folder / "c.yaml")), folder / "out", Execution(1, engine="serial"))
-    write_report(open_run(folder / "out"), folder / "out")
-    return folder / "out"
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +48,10 @@ seed: 1
 
 
 def numbers(out):
-    with (out / "tables/threshold-curves.csv").open(newline="") as file:
-        return {
-            (line["method"], "chord" in line["params"], line["metric"], line["level"]): line
-            for line in csv.DictReader(file)
-        }
+    return {
+        (line["method"], "chord" in line["params"], line["metric"], line["level"]): line
+        for line in read(out / "tables/threshold-curves.csv")
+    }
 
 
 def predictions(out, label, view):
@@ -101,8 +89,8 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
     rows = numbers(linked)
     write_combined_tables(Report(open_run(linked), tmp_path), ["transduction-figure2"], [linked])
     for folder in (linked, tmp_path):
-        with (folder / "tables" / "transduction-figure2.csv").open(newline="") as file:
-            table = {(line["dataset"], line["what"], line["run"]): line for line in csv.DictReader(file)}
+        lines = read(folder / "tables" / "transduction-figure2.csv")
+        table = {(line["dataset"], line["what"], line["run"]): line for line in lines}
         for words, chords in (("1000 chord bounces", True), ("long", False)):
             line = table["heart", "error at theta = 1", words]
             ours = rows["bayes-transduction", chords, "error_at_one", ""]
