@@ -6,14 +6,13 @@ import os
 
 import numpy as np
 import pytest
+from report.report_cases import computed
 
-from confml.config import load_config
 from confml.data import load
 from confml.report.figures import DatasetResults
 from confml.report.figures.decision_boundary import fitted_plane
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
-from confml.runner.run import Execution, run
 
 CONFIG = """\
 name: plane
@@ -35,12 +34,7 @@ seed: 1
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("plane") / "out"
-    path = folder.with_name("plane.yaml")
-    path.write_text(CONFIG)
-    run(load_config(str(path)), folder, Execution(1, engine="serial"))
-    write_report(open_run(folder), folder)
-    return folder
+    return computed(tmp_path_factory.mktemp("plane"), CONFIG)
 
 
 def test_every_figure_is_drawn_or_says_why_not(out):
@@ -75,12 +69,8 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
     (tmp_path / "own.csv").write_text(
         "x,y,kind\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
     )
-    (tmp_path / "own.yaml").write_text(
-        "name: own\ndatasets: [{name: own, csv: own.csv, label: kind}]\nmethods: [knn]\n"
-        "protocol: {kind: holdout}\nfigures: [decision-boundary]\n"
-    )
-    run(load_config(str(tmp_path / "own.yaml")), tmp_path / "out", Execution(1, engine="serial"))
-    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    config = "name: own\ndatasets: [{name: own, csv: own.csv, label: kind}]\nmethods: [knn]\n"
+    computed(tmp_path, f"{config}protocol: {{kind: holdout}}\nfigures: [decision-boundary]\n")
     assert (tmp_path / "out" / "figures" / "decision-boundary-own.svg").is_file()
     os.remove(tmp_path / "own.csv")
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
