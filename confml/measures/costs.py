@@ -191,23 +191,22 @@ def costs_of(values: Any, where: str | None = None) -> Costs:
     if unknown:
         near = unknown[0], ("matrix", ABSTAIN)
         raise ConfigError(f"costs has no key '{unknown[0]}'", where=where, near=near)
-    matrix: dict[str, dict[str, float]] = {}
+
+    def row_of(costs: Mapping, row: str) -> dict[str, float]:
+        return {
+            _text(name): cost_number(cost, f"{row}, '{_text(name)}'", where) for name, cost in costs.items()
+        }
+
+    matrix = {}
     for true, row in values["matrix"].items():
         if not isinstance(row, Mapping):
             raise ConfigError(
                 f"the costs of true class '{_text(true)}' must be a mapping", where=where, hint=_FORM
             )
-        cells = {
-            _text(name): cost_number(cost, f"row '{_text(true)}', '{_text(name)}'", where)
-            for name, cost in row.items()
-        }
-        matrix[_text(true)] = cells
+        matrix[_text(true)] = row_of(row, f"row '{_text(true)}'")
     abstain = values.get(ABSTAIN)
     if isinstance(abstain, Mapping):
-        abstain = {
-            _text(name): cost_number(cost, f"abstain, '{_text(name)}'", where)
-            for name, cost in abstain.items()
-        }
+        abstain = row_of(abstain, ABSTAIN)
     elif abstain is not None:
         abstain = cost_number(abstain, ABSTAIN, where)
     return Costs(matrix, abstain, where)

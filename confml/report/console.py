@@ -4,11 +4,8 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 """
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import IO
-
-import pandas as pd
 
 from confml._json import from_json, to_json
 from confml.report.forms.short_table import short_table
@@ -64,12 +61,8 @@ def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool 
 def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
     """Print a table in the width and the encoding of a stream."""
     stream = stream or sys.stdout
-    encoding = getattr(stream, "encoding", None)
-    frame = table.frame.map(lambda text: carried(text, encoding))
-    frame.columns = pd.Index([carried(name, encoding) for name in table.headings])
-    notes = [carried(note, encoding) for note in table.notes]
-    table = replace(table, title=carried(table.title, encoding), frame=frame, notes=notes)
-    stream.write(to_console(table, width_of(stream)))
+    text = to_console(table, width_of(stream))
+    stream.write(carried(text, getattr(stream, "encoding", None)))
 
 
 def list_outputs(folder: Path) -> list[str]:

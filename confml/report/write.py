@@ -1,6 +1,8 @@
 """`write_report`: every file of a run's report, made from stored results."""
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from confml._outputs import RUN
@@ -52,7 +54,8 @@ def _remove_stale(folder: Path, paths: Sequence[Path]) -> None:
         path = folder / name
         if path.resolve().is_relative_to(folder.resolve()) and path.is_file():
             path.unlink(missing_ok=True)
-            _remove_empty(path.parent, folder)
+            with suppress(OSError):  # folders that are not empty stay
+                os.removedirs(path.parent)
     write_file(folder / WRITTEN, "".join(f"{name}\n" for name in sorted(names)))
 
 
@@ -63,9 +66,3 @@ def _listed(memory: Path) -> set[str]:
     except (OSError, ValueError):
         return set()
     return {name for name in names if name.isprintable()}
-
-
-def _remove_empty(path: Path, folder: Path) -> None:
-    while path != folder and path.is_dir() and not any(path.iterdir()):
-        path.rmdir()
-        path = path.parent
