@@ -18,8 +18,8 @@ from confml.data.table_files import read_table
 from confml.data.text_table import TextTable, counted
 from confml.errors import ConfmlError
 from confml.report.answers.comparisons import Comparisons
-from confml.report.answers.outcome_answer import ModelRank, OutcomeAnswer, SignedRank
-from confml.report.answers.outcomes import Model, Pair, TaskComparison
+from confml.report.answers.outcome_answer import OutcomeAnswer
+from confml.report.answers.outcomes import TaskComparison
 from confml.report.answers.text import RULE, listed, p_text, percent, plain_number, points
 from confml.report.files import remove_earlier, write_csv, write_file
 from confml.report.report import Picture
@@ -78,10 +78,9 @@ class OutcomeComparison:
         self._answer = answer
         self.sentences, self.notes = list(answer.sentences), answer.notes
         self.sentences += [] if against is None else answer.against(against)
-        self.models = pd.DataFrame(answer.models, columns=Model._fields)
-        self.pairs = pd.DataFrame(answer.pairs, columns=Pair._fields)
-        self.ranks = pd.DataFrame(answer.ranks, columns=ModelRank._fields)
-        self.signed_ranks = pd.DataFrame(answer.signed_ranks, columns=SignedRank._fields)
+        names = ("models", "pairs", "ranks", "signed_ranks")
+        frames = (pd.DataFrame(answer.tables.get(name, [])) for name in names)
+        self.models, self.pairs, self.ranks, self.signed_ranks = frames
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer and the rows of all tables as plain values, for JSON.
@@ -91,13 +90,11 @@ class OutcomeComparison:
         dict
             ``sentences``, ``notes``, and the rows of each table by its name.
         """
-        rows = {
-            name: [
-                {key: None if value != value else value for key, value in row._asdict().items()} for row in of
-            ]
-            for name, of in self._answer.tables.items()
+        tables = {
+            name: [{key: None if value != value else value for key, value in row.items()} for row in rows]
+            for name, rows in self._answer.tables.items()
         }
-        return {"sentences": self.sentences, "notes": self.notes, **rows}
+        return {"sentences": self.sentences, "notes": self.notes, **tables}
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write CSV files, JSON, Markdown, LaTeX, a figure and ``report.html``.
@@ -124,7 +121,9 @@ class OutcomeComparison:
             hint = "name another one with --out"
             raise ConfmlError("this is the folder of a run", where=str(folder), hint=hint)
         paths = [
-            write_csv(folder / f"{name.replace('_', '-')}.csv", rows[0]._fields, rows)
+            write_csv(
+                folder / f"{name.replace('_', '-')}.csv", list(rows[0]), [list(row.values()) for row in rows]
+            )
             for name, rows in self._answer.tables.items()
         ]
         shown = self.shown
@@ -159,28 +158,28 @@ class OutcomeComparison:
         return tables
 
     def _shown_models(self) -> ShownTable:
-        units = {task.name: task.binary for task in self._answer.tasks}
+        units, rows = {task.name: task.binary for task in self._answer.tasks}, self._answer.tables["models"]
 
-        def text(row: Model, value: float) -> str:
-            return "" if math.isnan(value) else points(value) if units[row.task] else plain_number(value)
+        def texts(key: str) -> list[str]:
+            forms = [points if units[row["task"]] else plain_number for row in rows]
+            return [form(row[key]) for form, row in zip(forms, rows, strict=True)]
 
-        def interval(row: Model, low: float, high: float) -> str:
-            return "" if math.isnan(low) else f"{text(row, low)} to {text(row, high)}"
+        def intervals(low: str, high: str) -> list[str]:
+            ends = [" to ".join(pair) for pair in zip(texts(low), texts(high), strict=True)]
+            return ["" if math.isnan(row[low]) else text for row, text in zip(rows, ends, strict=True)]
 
-        rows = self._answer.models
-        percents = " (%)" if all(units.values()) else ""
-        simultaneous = "simultaneous 95 % interval"
+        stars, tested = self.models["worse"].map({True: " *", False: ""}), self.models["p_holm"].notna()
         frame = pd.DataFrame(
             {
-                "task": [row.task for row in rows],
-                "model": [row.model for row in rows],
-                f"mean{percents}": [text(row, row.mean) + " *" * row.worse for row in rows],
-                "95 % interval": [interval(row, row.low, row.high) for row in rows],
-                "difference": ["" if math.isnan(row.p_holm) else text(row, row.difference) for row in rows],
-                simultaneous: [interval(row, row.simultaneous_low, row.simultaneous_high) for row in rows],
-                "p (Holm)": [p_text(row.p_holm) for row in rows],
-                "set": [row.sets for row in rows],
-                "first": [percent(row.first) for row in rows],
+                "task": self.models["task"],
+                "model": self.models["model"],
+                f"mean{' (%)' * all(units.values())}": texts("mean") + stars,
+                "95 % interval": intervals("low", "high"),
+                "difference": pd.Series(texts("difference")).where(tested, ""),
+                "simultaneous 95 % interval": intervals("simultaneous_low", "simultaneous_high"),
+                "p (Holm)": self.models["p_holm"].map(p_text),
+                "set": self.models["sets"],
+                "first": self.models["first"].map(percent),
             }
         )
         notes = [
@@ -193,7 +192,7 @@ class OutcomeComparison:
         if len(units) == 1:
             frame = frame.drop(columns="task")
         title = f"Comparison of {self.models['model'].nunique()} models"
-        title += f" on {rows[0].items:,} items" if len(units) == 1 else f" on {len(units)} tasks"
+        title += f" on {rows[0]['items']:,} items" if len(units) == 1 else f" on {len(units)} tasks"
         return ShownTable(title, frame, notes, keys=1 if len(units) == 1 else 2)
 
     def _page(self, folder: Path, paths: Sequence[Path]) -> str:

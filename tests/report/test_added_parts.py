@@ -74,6 +74,6 @@ def test_a_table_and_a_figure(added):
     assert "Errors of the splits as boxes: quartiles and extremes." in index
     page = (added / "report.html").read_text()
     assert 'href="tables/largest-confidence.csv"' in page and "figures/error-boxes-d.svg" in page
-    assert describe_all("error-boxes")[0]["about"] == "errors of the splits as boxes"
+    assert describe_all("error-boxes")[0]["about"] == "Errors of the splits as boxes: quartiles and extremes."
     (table,) = describe_all("largest-confidence.csv")
     assert table["type"] == "table" and "of each split" in table["text"]

@@ -1,7 +1,7 @@
 """`Advice`: which method to take for an aim, at which price, and what is guaranteed."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, NamedTuple
@@ -15,7 +15,15 @@ from confml.report.answers.comparisons import Comparisons, Line
 from confml.report.answers.datasets import rank
 from confml.report.answers.differences import SIGNIFICANCE, Comparison
 from confml.report.answers.losses import COST, ERROR, SIZE
-from confml.report.answers.text import SAME, detectable_text, listed, percent, plain_number, points
+from confml.report.answers.text import (
+    SAME,
+    capitalised,
+    detectable_text,
+    listed,
+    percent,
+    plain_number,
+    points,
+)
 from confml.runner.splits import IN_PARTS
 
 TITLES = {
@@ -141,34 +149,32 @@ def unpromised(comparisons: Comparisons, level: float) -> str:
     return f"No coverage of 1 - level is guaranteed for the regions of {listed(names, 8)}." if names else ""
 
 
+def comparison_for(comparisons: Comparisons, dataset: str, aim: str) -> Comparison | None:
+    """Return the comparison of the lines of a data set by the metric of an aim."""
+    level = level_of(comparisons) if aim == "regions" else None
+    return comparisons.comparison(dataset, METRICS[aim][0], level)
+
+
 def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted) -> Advice:
     """Return the advice for an aim on one data set."""
     if dataset in comparisons.unfinished:
         return Advice(aim, reason=f"So far {comparisons.unfinished[dataset]}: no advice.")
     if aim == "certified":
-        return _of_certified(comparisons, dataset, accepted)
-    level = level_of(comparisons)
-    metric, unit = METRICS[aim]
-    comparison = comparisons.comparison(dataset, metric, level if aim == "regions" else None)
+        return _of_certified(accepted)
+    level, comparison = level_of(comparisons), comparison_for(comparisons, dataset, aim)
     if comparison is None:
         return Advice(aim, reason=_why_none(comparisons, dataset, aim, level))
-    baselines, undecided = list(comparison.baselines), ""
+    label, best, baselines, undecided = comparisons.label, comparison.best[0], list(comparison.baselines), ""
+    costs: dict[Line, float] = {}
     if aim == "cost":
-        undecided = _undecided(comparisons, dataset, comparison)
-        baselines = sorted(baselines, key=lambda line: _mean_cost(comparisons, line))[:1]
-    best, means = comparison.best[0], dict(zip(comparison.lines, comparison.means.tolist(), strict=True))
-    values = {
-        line: {
-            "error": f"{points(mean)} %",
-            "cost": f"cost {plain_number(mean)}",
-            "regions": f"set size {mean:.3f} at level {level!r}",
-        }[aim]
-        for line, mean in means.items()
-    }
+        undecided = _without_decisions(comparisons, comparisons.of_dataset(dataset))
+        costs = {line: _mean_cost(comparisons, line) for line in baselines}
+        baselines = sorted(baselines, key=costs.__getitem__)[:1]
+    means = dict(zip(comparison.lines, comparison.means.tolist(), strict=True))
+    values = {line: _value_text(aim, mean, level) for line, mean in means.items()}
     several = len({line.method for line in comparison.lines}) > 1
-    if not several and not (aim == "cost" and baselines):
-        text = f"Nothing to compare with {comparisons.label(best)} ({values[best]})."
-        return Advice(aim, reason=f"{text}{undecided}")
+    if not several and not costs:
+        return Advice(aim, reason=f"Nothing to compare with {label(best)} ({values[best]}).{undecided}")
     unbeaten = [line for line in baselines if not comparison.p_value(best, line) < SIGNIFICANCE]
     merits = {
         line: merits_of(comparisons, [line], level)
@@ -177,16 +183,18 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
         if all(comparison.p_value(line, baseline) < SIGNIFICANCE for baseline in baselines)
     }
     if not merits:
-        baseline = unbeaten[0]
-        if aim == "cost":
-            cost = plain_number(_mean_cost(comparisons, baseline))
-            text = f"Recommended for the lowest cost: {baseline.view} (cost {cost}). No method is shown to "
-            text += f"cost less; the lowest cost of the methods is that of {comparisons.label(best)}"
-            text = f"{text}, {plain_number(means[best])}.{undecided}"
-            return Advice(aim, best=comparisons.label(best), reason=text)
-        text = f"{comparisons.label(best)} has the {TITLES[aim]} of the methods ({values[best]}), and is not"
-        text = f"{text} shown to be better than {comparisons.label(baseline)}."
-        return Advice(aim, best=comparisons.label(best), reason=text)
+        text = (
+            f"{label(best)} has the {TITLES[aim]} of the methods ({values[best]}), and is not shown to be "
+            f"better than {label(unbeaten[0])}."
+        )
+        if costs:
+            cost = _value_text(aim, costs[unbeaten[0]], level)
+            text = (
+                f"Recommended for the lowest cost: {unbeaten[0].view} ({cost}). No method is shown to cost "
+                f"less; the lowest cost of the methods is that of {label(best)}, {plain_number(means[best])}."
+                f"{undecided}"
+            )
+        return Advice(aim, best=label(best), reason=text)
     of_methods: dict[str, Line] = {}  # the best of the views of each method
     for line in sorted(merits, key=lambda line: (*merits[line], means[line])):
         of_methods.setdefault(line.method, line)
@@ -195,25 +203,32 @@ def advise(comparisons: Comparisons, dataset: str, aim: str, accepted: Accepted)
     if not several:
         power = "nothing else is compared"
     elif not comparison.same:
-        power = detectable_text([comparison.detectable], means[best], unit)
+        power = detectable_text([comparison.detectable], means[best], METRICS[aim][1])
     choice = merits[recommended].advantage(merits[rivals[0]]) if rivals else ""
     if best.method not in of_methods:
         rivals.append(best)
-        choice = f"is shown to be better than {comparisons.label(unbeaten[0])}"
-        if aim == "cost":
+        choice = f"is shown to be better than {label(unbeaten[0])}"
+        if costs:
             choice = f"is shown to cost less than {unbeaten[0].view}"
     best = of_methods.get(best.method, best)
     return Advice(
         aim,
-        comparisons.label(recommended),
+        label(recommended),
         values[recommended],
-        comparisons.label(best),
+        label(best),
         values[best] if values[best] != values[recommended] else "",
-        [comparisons.label(line) for line in sorted(rivals, key=means.__getitem__)],
+        [label(line) for line in sorted(rivals, key=means.__getitem__)],
         choice,
-        f"{power[0].upper()}{power[1:]}.{undecided}",
+        f"{capitalised(power)}.{undecided}",
         _guarantee(comparisons, dataset, recommended, comparison),
     )
+
+
+def _value_text(aim: str, mean: float, level: float | None) -> str:
+    """Return the mean of the metric of an aim as text."""
+    if aim == "regions":
+        return f"set size {mean:.3f} at level {level!r}"
+    return f"{points(mean)} %" if aim == "error" else f"cost {plain_number(mean)}"
 
 
 def _mean_cost(comparisons: Comparisons, line: Line) -> float:
@@ -221,16 +236,10 @@ def _mean_cost(comparisons: Comparisons, line: Line) -> float:
     return next(cost.mean for metric in COSTS[::-1] if (cost := comparisons.estimate(line, metric)))
 
 
-def _undecided(comparisons: Comparisons, dataset: str, comparison: Comparison) -> str:
+def _without_decisions(comparisons: Comparisons, lines: Sequence[Line]) -> str:
     """Return a sentence on the methods without probabilities, which do not decide; "" without any."""
-    decided = {line.method for line in (*comparison.lines, *comparison.left_out, *comparison.baselines)}
-    lines = comparisons.of_dataset(dataset)
-    return _without_decisions([line.method for line in lines if line.method not in decided])
-
-
-def _without_decisions(methods: Iterable[str]) -> str:
-    """Return a sentence on methods without probabilities; "" without any."""
-    names = list(dict.fromkeys(methods))
+    deciding = {line.method for line in lines if comparisons.decides(line)}
+    names = list(dict.fromkeys(line.method for line in lines if line.method not in deciding))
     have, they_are = ("has", "it is") if len(names) == 1 else ("have", "they are")
     text = f" {listed(names)} {have} no probabilities, so {they_are} not recommended for cost."
     return text if names else ""
@@ -300,7 +309,7 @@ def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> st
     return f"{text} The test part is not exchangeable with the training part ({size})."
 
 
-def _of_certified(comparisons: Comparisons, dataset: str, accepted: Accepted) -> Advice:
+def _of_certified(accepted: Accepted) -> Advice:
     if not accepted.certified:
         return Advice("certified", reason=accepted.sentence)
     limit = accepted.joint["limit"]
@@ -330,7 +339,7 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
     means: dict[tuple[str, str], float] = {}
     datasets = dict.fromkeys(line.dataset for line in comparisons.lines)
     for name in datasets:
-        comparison = comparisons.comparison(name, METRICS[aim][0], level if aim == "regions" else None)
+        comparison = comparison_for(comparisons, name, aim)
         for line, mean in zip(comparison.lines, comparison.means.tolist(), strict=True) if comparison else ():
             if lines.setdefault((name, line.method), line) == line:
                 means[name, line.method] = round(mean, 12)
@@ -346,21 +355,14 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
         label: [lines[name, label] for name in ranking.datasets if (name, label) in lines]
         for label in (best, *alike)
     }
-    better = {label: better_than_baselines(comparisons, of_method[label], aim, level) for label in of_method}
+    better = {label: better_than_baselines(comparisons, of_method[label], aim) for label in of_method}
     merits = {
         label: merits_of(comparisons, of_method[label], level)
         for label, is_better in better.items()
         if not is_better or any(is_better.values())
     }
     baselines = "cost less than every constant decision" if aim == "cost" else f"be better than {BASELINE}"
-    undecided = ""
-    if aim == "cost":
-        decided = {label for _, label in means}
-        undecided = _without_decisions(
-            line.method
-            for line in comparisons.lines
-            if line.method not in decided and not comparisons.is_baseline(line)
-        )
+    undecided = _without_decisions(comparisons, comparisons.lines) if aim == "cost" else ""
     if not merits:
         text = f"{best} has the best mean rank of the methods, {ranks[best]:.2f}, for the {TITLES[aim]}"
         subject = "Neither it nor a method without a significant difference is" if alike else "It is not"
@@ -384,18 +386,14 @@ def overall(comparisons: Comparisons, aim: str, failed: Collection[tuple[str, st
     )
 
 
-def better_than_baselines(
-    comparisons: Comparisons, lines: Sequence[Line], aim: str, level: float | None
-) -> dict[str, bool]:
+def better_than_baselines(comparisons: Comparisons, lines: Sequence[Line], aim: str) -> dict[str, bool]:
     """Return whether the lines of a method are shown to be better than every baseline, by data set.
 
     Holm's correction is over the data sets. {} without baselines.
     """
     p_values = {}
     for line in lines:
-        comparison = comparisons.comparison(
-            line.dataset, METRICS[aim][0], level if aim == "regions" else None
-        )
+        comparison = comparison_for(comparisons, line.dataset, aim)
         if comparison is not None and comparison.baselines:
             of_baselines = [comparison.p_value(line, baseline) for baseline in comparison.baselines]
             p_values[line.dataset] = max(p if p < 1 else 1.0 for p in of_baselines)  # NaN without a test

@@ -13,7 +13,16 @@ from confml.report.answers.classes import class_sentences
 from confml.report.answers.comparisons import Comparisons, Estimate, Line
 from confml.report.answers.differences import FEW_SPLITS, Comparison
 from confml.report.answers.losses import ERROR
-from confml.report.answers.text import best_on, caution, detectable_text, listed, percent, points, some
+from confml.report.answers.text import (
+    best_on,
+    capitalised,
+    caution,
+    detectable_text,
+    listed,
+    percent,
+    points,
+    some,
+)
 from confml.report.files import natural
 from confml.report.report import Report
 from confml.report.run.results import RunResults
@@ -22,38 +31,35 @@ from confml.report.run.results import RunResults
 class Answer(NamedTuple):
     """The answer for one data set.
 
-    best: label of the line with the lowest mean error; lowest: all lines with this error, as text. compared:
-    whether other methods are compared; alike: labels of those not shown to be worse. unfinished: the finished
-    splits of a data set with cells to compute, and so_far a sentence on them. sentence: which method has the
-    lowest error, by how much, and how many are worse. classes: sentences on classes that the regions of the
-    recommended method contain too rarely.
+    lowest: labels of the lines with the lowest mean error, as text. compared: whether other methods are
+    compared; alike: labels of those not shown to be worse. unfinished: the finished splits of a data set with
+    cells to compute, or "". sentence: which method has the lowest error, by how much, and how many are worse.
+    classes: sentences on classes that the regions of the recommended method contain too rarely.
     """
 
     dataset: str
-    best: str
     lowest: str
-    error: float
     compared: bool
     alike: Sequence[str]
     detectable: float
     unfinished: str
-    so_far: str
     sentence: str
     accepted: Accepted
     advice: Advice
     classes: Sequence[str]
 
     @property
-    def is_advised(self) -> bool:
-        """Whether the advice is shown: of other methods, constant decisions or certified thresholds."""
-        return self.compared or self.advice.aim in ("cost", "certified")
+    def short(self) -> str:
+        """The advice if it is of other methods, constant decisions or certified thresholds; or the errors."""
+        is_advised = self.compared or self.advice.aim in ("cost", "certified")
+        return self.advice.sentence if is_advised and not self.unfinished else self.sentence
 
     @property
     def sentences(self) -> list[str]:
         """The advice, then its evidence; only the progress before all cells are done."""
-        if self.so_far:
-            return [self.so_far]
-        advice = [self.advice.head, self.advice.rest] if self.is_advised else []
+        if self.unfinished:
+            return [self.sentence]
+        advice = [self.advice.head, self.advice.rest] if self.short == self.advice.sentence else []
         evidence = [self.sentence, *self.classes, self.accepted.sentence]
         return list(dict.fromkeys(filter(None, [*advice, *evidence])))
 
@@ -65,42 +71,52 @@ def answer_for(
 
     missing: labels of methods of the config without results.
     """
+    lines, comparison, label = (
+        comparisons.of_dataset(dataset),
+        comparisons.comparison(dataset),
+        comparisons.label,
+    )
     errors = {
         line: estimate.mean
-        for line in comparisons.of_dataset(dataset)
+        for line in lines
         if not comparisons.is_baseline(line) and (estimate := comparisons.estimate(line, ERROR))
     }
     if not errors:
         return None
-    comparison = comparisons.comparison(dataset)
     best = min(errors, key=lambda line: (errors[line], not comparisons.is_first(line)))
+    compared: list[Line] = []
+    lowest, alike, reasons = [best], list[str](), dict[str, list[str]]()
     if comparison is not None:
         best = comparison.best[0]
-    rivals = [line for line in errors if line.method != best.method and comparisons.is_first(line)]
-    rivals.sort(key=lambda line: (errors[line], comparisons.label(line)))
-    compared = [line for line in rivals if comparison is not None and line in comparison.lines]
-    reasons: dict[str, list[str]] = {}
-    for line in rivals:
-        if comparison is not None and line in comparison.left_out:
-            reasons.setdefault(comparison.left_out[line], []).append(comparisons.label(line))
+        rivals = [line for line in errors if line.method != best.method and comparisons.is_first(line)]
+        rivals.sort(key=lambda line: (errors[line], label(line)))
+        compared = [line for line in rivals if line in comparison.lines]
+        lowest = [best, *(line for line in compared if line in comparison.best)]
+        alike = [label(line) for line in compared if not comparison.worse(line)]
+        for line in rivals:
+            if line in comparison.left_out:
+                reasons.setdefault(comparison.left_out[line], []).append(label(line))
     if missing:
         reasons["no results"] = list(missing)
-    not_compared = "; ".join(f"{listed(labels)} ({reason})" for reason, labels in reasons.items())
-    unfinished, so_far = comparisons.unfinished.get(dataset, ""), ""
+    sentence, unfinished = (
+        _of_errors(comparisons, best, compared, comparison),
+        comparisons.unfinished.get(dataset, ""),
+    )
     if unfinished:
-        so_far = f"So far {unfinished} of {dataset} are complete. No method is compared before all are."
-    sentence = _of_errors(comparisons, best, compared, comparison)
+        sentence = f"So far {unfinished} of {dataset} are complete. No method is compared before all are."
+    elif reasons:
+        texts = [f"{listed(labels)} ({reason})" for reason, labels in reasons.items()]
+        sentence += f" Not compared: {'; '.join(texts)}."
     advice = advise(comparisons, dataset, aim, accepted)
-    labels = {comparisons.label(line): line for line in comparisons.of_dataset(dataset)}
-    recommended = labels.get(advice.recommended or "", best)
-    tied = [line for line in compared if comparison is not None and line in comparison.best]
+    recommended = {label(line): line for line in lines}.get(advice.recommended or "", best)
     return Answer(
-        *(dataset, comparisons.label(best), listed([comparisons.label(line) for line in (best, *tied)])),
-        *(errors[best], bool(compared)),
-        [comparisons.label(line) for line in compared if comparison and not comparison.worse(line)],
+        dataset,
+        listed(list(map(label, lowest))),
+        bool(compared),
+        alike,
         comparison.detectable if comparison is not None else math.nan,
-        *(unfinished, so_far),
-        so_far or sentence + (f" Not compared: {not_compared}." if not_compared else ""),
+        unfinished,
+        sentence,
         accepted,
         advice,
         class_sentences(comparisons, recommended),
@@ -124,7 +140,7 @@ def _of_errors(
         are = "is" if worse == 1 else "are"
         text += f" {worse} of {counted(len(compared), 'other method')} {are} significantly worse."
     care = caution(splits, FEW_SPLITS)
-    return text + (f" {care[0].upper()}{care[1:]}." if care else "")
+    return f"{text} {capitalised(care)}." if care else text
 
 
 # ---- of a run
@@ -168,41 +184,29 @@ class RunAnswer(NamedTuple):
 def answer_of(report: Report, comparisons: Comparisons) -> RunAnswer:
     """Return the answer of a run, which the comparisons are of."""
     run, answers = report.run, []
-    aim, datasets = aim_of(run.config), list(dict.fromkeys(cell.dataset for cell in run.ordered_cells))
-    for dataset in datasets:
-        methods = {line.method for line in comparisons.of_dataset(dataset)}
-        missing = dict.fromkeys(
-            label
-            for cell in run.ordered_cells
-            if cell.dataset == dataset and (label := run.label(cell)) not in methods
-        )
+    labels: dict[str, dict[str, None]] = {}  # of the planned methods, by data set
+    for cell in run.ordered_cells:
+        labels.setdefault(cell.dataset, {})[run.label(cell)] = None
+    aim = aim_of(run.config)
+    for dataset, planned in labels.items():
+        finished = {line.method for line in comparisons.of_dataset(dataset)}
+        missing = [label for label in planned if label not in finished]
         accepted = accepted_share(report, comparisons, dataset)
-        answer = answer_for(comparisons, dataset, accepted, list(missing), aim)
+        answer = answer_for(comparisons, dataset, accepted, missing, aim)
         answers += [] if answer is None else [answer]
-    return run_answer(comparisons, answers, datasets, aim)
-
-
-def run_answer(
-    comparisons: Comparisons, answers: Sequence[Answer], planned: Sequence[str], aim: str = "error"
-) -> RunAnswer:
-    """Return the answer of the run of the comparisons. planned: names of all data sets."""
-    run = comparisons.results
     failed = [(failure.cell.dataset, run.label(failure.cell)) for failure in run.failures]
     advice = overall(comparisons, aim, failed)
     short = [] if advice is None else [advice.sentence]
     if len(answers) == 1:
-        (answer,) = answers
-        short = [answer.so_far or (answer.advice.sentence if answer.is_advised else answer.sentence)]
+        short = [answers[0].short]
+    methods = {
+        comparisons.label(line): {"name": cell.method, "params": dict(cell.params), "view": line.view}
+        for line in comparisons.lines
+        if (cell := comparisons.cell(line))
+    }
+    sentences = _sentences(answers, list(labels), advice, aim)
     short += _classes(answers)
-    return RunAnswer(
-        *(aim, state(run), advice, answers, causes(run)),
-        *(short, _sentences(answers, planned, advice, aim)),
-        {
-            comparisons.label(line): {"name": cell.method, "params": dict(cell.params), "view": line.view}
-            for line in comparisons.lines
-            if (cell := comparisons.cell(line))
-        },
-    )
+    return RunAnswer(aim, state(run), advice, answers, causes(run), short, sentences, methods)
 
 
 def _sentences(
@@ -212,13 +216,13 @@ def _sentences(
     if not answers:
         return ["No fit is finished yet, so there is no answer."]
     answered = {answer.dataset for answer in answers}
-    empty = [name for name in dict.fromkeys(planned) if name not in answered]
+    empty = [name for name in planned if name not in answered]
     sentences = [f"There are no results on {listed(empty)}."] if empty else []
     if len(answers) == 1:
         return [*sentences, *answers[0].sentences]
-    complete = [answer for answer in answers if not answer.so_far]
+    complete = [answer for answer in answers if not answer.unfinished]
     if len(complete) < len(answers):
-        rest = [f"{answer.dataset} ({answer.unfinished})" for answer in answers if answer.so_far]
+        rest = [f"{answer.dataset} ({answer.unfinished})" for answer in answers if answer.unfinished]
         sentences.append(
             f"So far {len(complete)} of {len(answers) + len(empty)} data sets are complete; no method is "
             f"compared on {listed(rest)}."
@@ -276,8 +280,7 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
         for answer in answers
         if aim == "error" or answer.advice.recommended is not None
     )
-    title = TITLES[aim]
-    text = f"{title[0].upper()}{title[1:]}: {best or 'none on any data set'}."
+    text = f"{capitalised(TITLES[aim])}: {best or 'none on any data set'}."
     if aim != "error":
         return text
     tested = [answer for answer in answers if answer.compared]
@@ -289,7 +292,7 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
         subject = f"On {clear} of {len(tested)} data sets all other methods are"
     power = detectable_text([answer.detectable for answer in tested])
     text += f" {subject} significantly worse."
-    return f"{text} {power[0].upper()}{power[1:]}."
+    return f"{text} {capitalised(power)}."
 
 
 def _accepted(answers: Sequence[Answer]) -> list[str]:

@@ -209,6 +209,10 @@ class Comparisons:
         """Return whether a line has regions at a level."""
         return any(self._on(line, self.losses[line], SIZE, level))
 
+    def decides(self, line: Line) -> bool:
+        """Return whether the decisions of a line have a cost, on all of its splits."""
+        return None not in self._on(line, self.losses[line], COST)
+
     def not_above_baseline(self, dataset: str) -> str:
         """Return a sentence on the methods that are not shown to have a lower error than the baseline.
 
@@ -293,7 +297,7 @@ class Comparisons:
             return None
         lines = self.of_dataset(dataset)
         if metric == COST:
-            lines = [line for line in lines if None not in self._on(line, self.losses[line], COST)]
+            lines = list(filter(self.decides, lines))
             # The decisions of the class frequencies are always one of the constant ones.
             lines = [line for line in lines if not self.is_baseline(line) or line.view.startswith(ALWAYS)]
         else:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from confml.errors import ConfmlError
 from confml.measures.ranks import signed_rank
@@ -11,40 +11,13 @@ from confml.report.answers.outcomes import TaskComparison
 from confml.report.answers.text import best_on, listed
 
 
-class ModelRank(NamedTuple):
-    """A model over the tasks. best, better, worse: numbers of tasks on which it has the best mean, is better
-    than all others, and is worse than the best one."""
-
-    model: str
-    tasks: int
-    mean_rank: float
-    best: int
-    better: int
-    worse: int
-
-
-class SignedRank(NamedTuple):
-    """Bayesian signed-rank test of the mean outcomes of the model with the best mean rank and another one.
-
-    first_better, equivalent, second_better: posterior probabilities that add up to 1. Mean differences within
-    ``rope`` of 0 are equivalent.
-    """
-
-    first: str
-    second: str
-    tasks: int
-    rope: float
-    first_better: float
-    equivalent: float
-    second_better: float
-
-
 class OutcomeAnswer:
     """The answer of all tasks: ``sentences`` first, then ``notes``.
 
-    models, pairs: rows of all tasks. ranks, signed_ranks: of the models over the tasks, the best first; empty
-    for one task, signed_ranks also for scores, which have units of their own. rope: see `SignedRank`. failed:
-    pairs of task and model that have the last rank.
+    tables: the rows of the tables by name: models and pairs of all tasks; of several tasks the ranks of the
+    models, the best first, and, unless they are scores with units of their own, signed_ranks. rope: mean
+    differences that are equivalent in the signed-rank test. failed: pairs of task and model that have the
+    last rank.
     """
 
     def __init__(
@@ -54,9 +27,9 @@ class OutcomeAnswer:
         rope: float = 0.01,
         failed: Collection[tuple[str, str]] = (),
     ):
-        self.tasks, self.ranks, self.signed_ranks = list(tasks), list[ModelRank](), list[SignedRank]()
-        self.models = [row for task in tasks for row in task.rows()]
-        self.pairs = [row for task in tasks for row in task.pairs()]
+        self.tasks = list(tasks)
+        models = [row for task in tasks for row in task.models_table()]
+        self.tables = {"models": models, "pairs": [row for task in tasks for row in task.pairs_table()]}
         if len(tasks) == 1:
             self.sentences, self.notes = tasks[0].sentences, [*tasks[0].notes, *notes]
             return
@@ -66,17 +39,17 @@ class OutcomeAnswer:
                 of_note.setdefault(note, []).append(task.name)
         self.notes = [f"{listed(names)}: {note}" for note, names in of_note.items()] + list(notes)
         ranked = {(task.name, model) for task in tasks for model in task.ranked}
-        means = {key: row.mean for row in self.models if (key := (row.task, row.model)) in ranked}
+        means = {key: row["mean"] for row in models if (key := (row["task"], row["model"])) in ranked}
         names = [task.name for task in tasks], list(dict.fromkeys(model for _, model in means))
         ranking = rank(means, names, tasks[0].sign < 0, "", failed, ("task", "model"))
         self.sentences = [self._wins()]
         if ranking is not None:
-            self.ranks = self._ranks(ranking)
+            ranks = self.tables["ranks"] = self._ranks(ranking)
             if all(task.binary for task in tasks):
-                self.signed_ranks = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
-            order = listed([f"{row.model} {row.mean_rank:.2f}" for row in self.ranks], 6)
-            ranks = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
-            self.sentences.insert(0, ranks)
+                self.tables["signed_ranks"] = _signed_rank(ranking, 1 if tasks[0].sign < 0 else -1, rope)
+            order = listed([f"{row['model']} {row['mean_rank']:.2f}" for row in ranks], 6)
+            text = f"Mean ranks over {len(ranking.datasets)} tasks: {order}. {ranking.sentence}"
+            self.sentences.insert(0, text)
             self.notes += [ranking.missing] if ranking.missing else []
         else:
             self.notes.append("No ranks: no two models have outcomes on the same two tasks.")
@@ -95,26 +68,20 @@ class OutcomeAnswer:
             raise ConfmlError(message, hint=f"the models are {listed(fitting or models)}")
         return [task.against(fitting[0]) for task in self.tasks if fitting[0] in task.models]
 
-    @property
-    def tables(self) -> dict[str, Sequence[Any]]:
-        """The rows of the tables by name; no ranks for one task."""
-        tables: dict[str, Sequence[Any]] = {"models": self.models, "pairs": self.pairs}
-        tables |= {"ranks": self.ranks, "signed_ranks": self.signed_ranks}
-        return {name: rows for name, rows in tables.items() if rows}
+    def _ranks(self, ranking: Ranking) -> list[dict[str, Any]]:
+        """Return the models over the tasks, with numbers of tasks.
 
-    def _ranks(self, ranking: Ranking) -> list[ModelRank]:
+        best, better, worse: on how many it has the best mean, is better than all others, and is worse than
+        the best one.
+        """
         rows = []
         for at in ranking.by_rank:
             name = ranking.labels[at]
             tasks = [task for task in self.tasks if name in task.models]
-            rows.append(
-                ModelRank(
-                    *(name, len(tasks), float(ranking.comparison.mean_ranks[at])),
-                    sum(name in task.comparison.lowest for task in tasks),
-                    sum(task.best == name and not task.alike for task in tasks),
-                    sum(task.comparison.worse(name) for task in tasks),
-                )
-            )
+            row = {"model": name, "tasks": len(tasks), "mean_rank": float(ranking.comparison.mean_ranks[at])}
+            row["best"] = sum(name in task.comparison.lowest for task in tasks)
+            row["better"] = sum(task.best == name and not task.alike for task in tasks)
+            rows.append(row | {"worse": sum(task.comparison.worse(name) for task in tasks)})
         return rows
 
     def _wins(self) -> str:
@@ -137,12 +104,17 @@ class OutcomeAnswer:
         return text + detected * bool(stated)
 
 
-def _signed_rank(ranking: Ranking, sign: int, rope: float) -> list[SignedRank]:
-    """Return the tests of the first model with each other one. sign: 1 if higher means are better, or -1."""
+def _signed_rank(ranking: Ranking, sign: int, rope: float) -> list[dict[str, Any]]:
+    """Return Bayesian signed-rank tests of the first model with each other one.
+
+    Their posterior probabilities, that the first is better, both are equivalent, or the second is better, add
+    up to 1. sign: 1 if higher means are better, or -1. rope: mean differences within it are equivalent.
+    """
     best, *models = [ranking.labels[at] for at in ranking.by_rank]
     rows = []
-    for model in models:
-        test = signed_rank(sign * (ranking.scores[best] - ranking.scores[model]).to_numpy(), rope)
-        shares = test.first_larger, test.equivalent, test.second_larger
-        rows.append(SignedRank(best, model, test.cases, rope, *shares))
+    for second in models:
+        test = signed_rank(sign * (ranking.scores[best] - ranking.scores[second]).to_numpy(), rope)
+        row = {"first": best, "second": second, "tasks": test.cases, "rope": rope}
+        row |= {"first_better": test.first_larger, "equivalent": test.equivalent}
+        rows.append(row | {"second_better": test.second_larger})
     return rows

@@ -4,7 +4,8 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -15,59 +16,18 @@ from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.differences import (
     FEW_SPLITS,
     SIGNIFICANCE,
+    Difference,
     LossTable,
     SplitLosses,
     compare_lines,
     mean_interval,
 )
-from confml.report.answers.text import caution, listed, p_text, percent, plain_number, points
+from confml.report.answers.text import capitalised, caution, listed, p_text, percent, plain_number, points
 
 DRAWS = 2000
 """Resampled tables, from which the probability to be the first is computed."""
 MOST_RESAMPLED = 5000
 """Items or groups above which means of resampled tables are drawn from their normal limit."""
-
-
-class Pair(NamedTuple):
-    """Difference of the means of two models, with its intervals and p-values.
-
-    simultaneous_low, simultaneous_high: interval of all pairs of the task together. better: the significantly
-    better model, or None.
-    """
-
-    task: str
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    simultaneous_low: float
-    simultaneous_high: float
-    p_value: float
-    p_holm: float
-    better: str | None
-
-
-class Model(NamedTuple):
-    """Mean of a model, and its difference from the best one.
-
-    sets: letters of the sets of models without a significant difference. first: share of the resampled tables
-    in which it is the best.
-    """
-
-    task: str
-    model: str
-    items: int
-    mean: float
-    low: float
-    high: float
-    difference: float
-    simultaneous_low: float
-    simultaneous_high: float
-    p_holm: float
-    worse: bool
-    sets: str
-    first: float
 
 
 class TaskComparison:
@@ -99,7 +59,7 @@ class TaskComparison:
             effective = 1 / float((shares**2).sum())
             text = f"Items are in {counted(len(shares), 'group')} (effective number: {effective:.1f})."
             self.notes.append(text)
-        self.notes += [f"{care[0].upper()}{care[1:]}."] if care else []
+        self.notes += [f"{capitalised(care)}."] if care else []
 
     @classmethod
     def of(cls, outcomes: TaskOutcomes, lower_is_better: bool = False) -> "TaskComparison":
@@ -148,7 +108,7 @@ class TaskComparison:
             notes.append(f"Left out, with the errors of the first view of the method: {listed(equal)}.")
         comparison = replace(comparison, lines=lines)
         if weak := comparisons.not_above_baseline(dataset).replace(f"{dataset}: ", ""):
-            notes.append(f"{weak[0].upper()}{weak[1:]}.")
+            notes.append(f"{capitalised(weak)}.")
         labels = {line: comparisons.label(line) for line in comparison.lines}
         ranked = [label for line, label in labels.items() if comparisons.is_first(line)]
         return cls(dataset, list(labels.values()), comparisons.errors(comparison), 1.0, True, notes, ranked)
@@ -190,37 +150,49 @@ class TaskComparison:
         """The largest sets of models, in the order of their means, of which no pair differs significantly."""
         return alike_runs(self.order, self.comparison.corrected < SIGNIFICANCE)
 
-    def rows(self) -> list[Model]:
-        """Return the models, the best first."""
+    def models_table(self) -> list[dict[str, Any]]:
+        """Return the models, the best first: mean, and difference from the best one.
+
+        sets: letters of the sets of models without a significant difference. first: share of the resampled
+        tables in which it is the best.
+        """
         rows = []
         for model in self.order:
             name, gap = self.models[model], self.comparison.differences[model]
-            p_value = math.nan if name == self.best else self.comparison.p_value(self.best, name)
-            letters = [_letter(at) for at, members in enumerate(self.sets) if model in members]
-            (mean,) = self._signed(float(self.comparison.means[model]))
             losses = self.table.methods[model]
-            interval = self._signed(*mean_interval(losses, **self.table.form, least=-math.inf))
+            low, high = self._signed(*mean_interval(losses, **self.table.form, least=-math.inf))
             if self.binary:
-                interval = np.clip(interval, 0.0, 1.0).tolist()
-            ends = (math.nan, math.nan) if name == self.best else gap.interval(self.comparison.pairs)
-            row = [self.name, name, self.items, mean, *interval, *self._signed(gap.difference)]
-            row += [*self._signed(*ends), p_value, self.comparison.worse(name), " ".join(letters)]
-            rows.append(Model._make([*row, float(self.first_shares[model])]))
+                low, high = np.clip([low, high], 0.0, 1.0).tolist()
+            p_value = math.nan if name == self.best else self.comparison.p_value(self.best, name)
+            row = {"task": self.name, "model": name, "items": self.items}
+            row |= {"mean": self._signed(float(self.comparison.means[model]))[0], "low": low, "high": high}
+            row |= self._gap(gap, None if name == self.best else self.comparison.pairs)
+            row |= {"p_holm": p_value, "worse": self.comparison.worse(name)}
+            row["sets"] = " ".join(_letter(at) for at, members in enumerate(self.sets) if model in members)
+            rows.append(row | {"first": float(self.first_shares[model])})
         return rows
 
-    def pairs(self) -> list[Pair]:
-        """Return all pairs of models; the first one of a pair has the better mean."""
+    def pairs_table(self) -> list[dict[str, Any]]:
+        """Return all pairs of models; the first one of a pair has the better mean.
+
+        Simultaneous intervals are of all pairs of the task. better: the significantly better model, or None.
+        """
         rows = []
-        for at, first in enumerate(self.order):
-            for second in self.order[at + 1 :]:
-                gap = self.table.pair(first, second)
-                p_holm = float(self.comparison.corrected[first, second])
-                row = [self.name, self.models[first], self.models[second], *self._signed(gap.difference)]
-                for pairs in (1, self.comparison.pairs):
-                    row += self._signed(*gap.interval(pairs))
-                better = self.models[first] if p_holm < SIGNIFICANCE else None
-                rows.append(Pair._make([*row, gap.p_value, p_holm, better]))
+        for first, second in combinations(self.order, 2):
+            gap, p_holm = self.table.pair(first, second), float(self.comparison.corrected[first, second])
+            low, high = self._signed(*gap.interval())
+            names = {"task": self.name, "first": self.models[first], "second": self.models[second]}
+            ends = self._gap(gap, self.comparison.pairs)
+            row = names | {"difference": ends.pop("difference"), "low": low, "high": high} | ends
+            better = self.models[first] if p_holm < SIGNIFICANCE else None
+            rows.append(row | {"p_value": gap.p_value, "p_holm": p_holm, "better": better})
         return rows
+
+    def _gap(self, gap: Difference, pairs: int | None) -> dict[str, float]:
+        """Return a difference with its interval, simultaneous for a number of pairs; without one for None."""
+        low, high = (math.nan, math.nan) if pairs is None else self._signed(*gap.interval(pairs))
+        (difference,) = self._signed(gap.difference)
+        return {"difference": difference, "simultaneous_low": low, "simultaneous_high": high}
 
     def _signed(self, *losses: float) -> list[float]:
         """Return losses as outcomes, in ascending order."""

@@ -28,6 +28,11 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def capitalised(text: str) -> str:
+    """Return a text with a capital first letter; the others stay."""
+    return text[:1].upper() + text[1:]
+
+
 def best_on(pairs: Iterable[tuple[str, str]], nouns: tuple[str, str] = ("method", "data sets")) -> str:
     """Return which methods are the best on which data sets, from pairs of both, most wins first."""
     wins: dict[str, list[str]] = {}

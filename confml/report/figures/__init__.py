@@ -6,7 +6,6 @@ draws metrics and the values that it collects of each variant (`of_views`), neve
 """
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -113,8 +112,7 @@ def caption_of(figure: Figure, run: RunResults, dataset: str | None) -> str:
 
     dataset: None for all of them.
     """
-    content = " ".join((inspect.getdoc(figure.draw) or figure.about).split())
-    return f"{content} {setting_text(run, dataset)}"
+    return f"{figure.caption} {setting_text(run, dataset)}"
 
 
 def _differences(options: Mapping[str, Any], same_figure: Sequence[Mapping[str, Any]]) -> Iterator[str]:

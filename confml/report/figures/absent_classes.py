@@ -44,8 +44,4 @@ def draw(data: DatasetResults):
     return panels.finish(title, y_label="test examples at or below (%)")
 
 
-ABSENT_CLASSES = Figure(
-    about="credibility (or confidence) of test examples of absent classes and of known classes",
-    draw=draw,
-    collects=of_views(absent_classes),
-)
+ABSENT_CLASSES = Figure(draw, collects=of_views(absent_classes))

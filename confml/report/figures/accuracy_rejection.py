@@ -167,8 +167,7 @@ def draw_thresholds(data: DatasetResults):
 
 
 ACCURACY_REJECTION = Figure(
-    about="risk-coverage curves: errors of the accepted predictions over all thresholds",
-    draw=draw,
+    draw,
     collects=of_views(rejection_curves, threshold_curves),
     options={
         "form": Choice(

@@ -42,8 +42,4 @@ def draw(data: DatasetResults):
     return figure
 
 
-CHAIN_TRACES = Figure(
-    about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
-    draw=draw,
-    collects=of_views(first_split),
-)
+CHAIN_TRACES = Figure(draw, collects=of_views(first_split))

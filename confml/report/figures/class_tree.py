@@ -50,8 +50,4 @@ def _branch(axes, node: ClassTreeNode, depth: int, leaves: Iterator[int], errors
     return middle
 
 
-CLASS_TREE = Figure(
-    about="class tree of smart-svm for its first split: cut and test error of each node",
-    draw=draw,
-    collects=of_views(first_split),
-)
+CLASS_TREE = Figure(draw, collects=of_views(first_split))

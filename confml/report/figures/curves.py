@@ -156,9 +156,7 @@ def draw(
 
 
 ERROR_AGAINST = Figure(
-    about="test error, or another metric, of every method against a swept parameter, mean and sd over the "
-    "splits",
-    draw=draw,
+    draw,
     options={
         "parameter": Word("swept parameter; default k"),
         "metric": Word("a metric of metrics.csv; default error"),

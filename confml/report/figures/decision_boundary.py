@@ -126,9 +126,7 @@ def _draw_plane(axes, plane: Plane, handles: dict[str, Any]) -> None:
 
 
 DECISION_BOUNDARY = Figure(
-    about="regions of predicted classes over two features, with training examples and the true boundary "
-    "if it is known; needs the data",
-    draw=draw,
+    draw,
     refits=True,
     collects=of_views(first_split),
     options={"panels": Integer("largest number of variants; default 6", low=1)},

@@ -1,5 +1,7 @@
 """`Figure`, one kind of figure, and `DatasetResults`, what a figure draws."""
 
+import inspect
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,21 +21,30 @@ from confml.runner.plan import Cell
 class Figure:
     """One kind of figure.
 
-    about: one line on its content. draw: makes a matplotlib figure of `DatasetResults` and the options as
-    keywords, raising `NotApplicable`; its docstring is the caption. options: parameters that a config may
+    draw: makes a matplotlib figure of `DatasetResults` and the options as keywords, raising `NotApplicable`;
+    its docstring is the caption, whose first sentence describes it. options: parameters that a config may
     give. across: whether it is always drawn once for all data sets; others are by their option ``together``.
     refits: whether it fits models again, which needs the data. check: called with the options of a config
     before anything runs; raises ConfmlError. collects: returns the functions of a variant whose values it
     draws, from a run and the options; the one pass over the cells calls them.
     """
 
-    about: str
     draw: Callable[..., Any]
     options: Mapping[str, Parameter] = field(default_factory=dict)
     across: bool = False
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
     collects: Callable[[RunResults, Mapping[str, Any]], Sequence[Callable]] = lambda run, options: ()
+
+    @property
+    def caption(self) -> str:
+        """Content of the figure and meaning of its bands."""
+        return " ".join((inspect.getdoc(self.draw) or "").split())
+
+    @property
+    def about(self) -> str:
+        """First sentence of the caption."""
+        return re.split(r"(?<=\.) (?=[A-Z])", self.caption)[0]
 
 
 def of_views(*functions: Callable[..., Any]) -> Callable[..., list[ViewNumbers]]:

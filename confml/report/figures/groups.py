@@ -12,9 +12,9 @@ METHODS = 6
 
 
 def draw(data: DatasetResults):
-    """Above: error rate of the regions in each group of by, with Clopper-Pearson intervals at 95 % for one
-    group; the line is the significance level, the smallest of the config. Below: mean number of labels of a
-    region. Each test row counts once. At most six methods are drawn.
+    """Errors and sizes of the regions in each group of by. Above: error rate with Clopper-Pearson intervals
+    at 95 % for one group; the line is the significance level, the smallest of the config. Below: mean number
+    of labels of a region. Each test row counts once. At most six methods are drawn.
     """
     level = min(levels_of(data.run), default=0.0)
     views: dict[str, list] = {}
@@ -45,8 +45,4 @@ def draw(data: DatasetResults):
     return panels.finish(f"{title}, significance level {level:g}")
 
 
-GROUPS = Figure(
-    about="errors and sizes of regions in the groups of by, for each method",
-    draw=draw,
-    collects=lambda run, options: [regions_of],
-)
+GROUPS = Figure(draw, collects=lambda run, options: [regions_of])

@@ -51,12 +51,7 @@ def draw_martingales(data: DatasetResults):
     return panels.finish(names[0] if len(names) == 1 else data.name, "examples learnt", "martingale")
 
 
-EXCHANGEABILITY = Figure(
-    about="exchangeability martingales of an online pass; large values are evidence against exchangeability",
-    draw=draw_martingales,
-    collects=of_views(martingale_paths),
-    across=True,
-)
+EXCHANGEABILITY = Figure(draw_martingales, collects=of_views(martingale_paths), across=True)
 
 
 def draw_errors(data: DatasetResults):
@@ -94,8 +89,4 @@ def draw_errors(data: DatasetResults):
     return panels.finish(title, "examples predicted", "regions without the true label, so far (%)")
 
 
-ONLINE_ERRORS = Figure(
-    about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
-    draw=draw_errors,
-    collects=of_views(online_errors),
-)
+ONLINE_ERRORS = Figure(draw_errors, collects=of_views(online_errors))

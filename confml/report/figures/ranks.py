@@ -70,9 +70,7 @@ def check(options: Mapping[str, Any]) -> None:
 
 
 RANKS = Figure(
-    about="mean ranks over all data sets; bars join methods without a significant difference "
-    "(metric: error, ari ...)",
-    draw=draw,
+    draw,
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
         "without": Word("omit methods whose label contains this text"),

@@ -68,8 +68,4 @@ def draw(data: DatasetResults):
     return panels.finish(title, "probability", "frequency of the event")
 
 
-RELIABILITY = Figure(
-    about="frequency of an event against its probability, with a band of calibrated probabilities",
-    draw=draw,
-    collects=of_views(probability_events),
-)
+RELIABILITY = Figure(draw, collects=of_views(probability_events))

@@ -147,11 +147,11 @@ def _orthogonal(w: np.ndarray) -> np.ndarray:
 
 
 def draw_version_space(data: DatasetResults):
-    """Left: training examples, lines of version space, and test examples A, B, ... with the probability of
-    the second class. Right: version space (grey) in an equal-area projection around the Bayes point; each
-    training example is a great circle in the colour of its class, each test example a dashed one, and each
-    cell has the labels of the test examples (+ for the second class) and their joint probability. First
-    split.
+    """Version space of lines in a plane. Left: training examples, lines of version space, and test
+    examples A, B, ... with the probability of the second class. Right: version space (grey) in an
+    equal-area projection around the Bayes point; each training example is a great circle in the colour of its
+    class, each test example a dashed one, and each cell has the labels of the test examples (+ for the
+    second class) and their joint probability. First split.
     """
     toy = toy_of(data, WORKING)
     sphere = Sphere(toy)
@@ -234,13 +234,7 @@ def _seen_circle(sphere: Sphere, example: np.ndarray) -> np.ndarray:
     return sphere.project(np.where((circle @ sphere.centre > -0.5)[:, None], circle, np.nan))
 
 
-VERSION_SPACE = Figure(
-    about="version space of lines in a plane, divided by the examples of the first split; fits "
-    "the method again",
-    draw=draw_version_space,
-    refits=True,
-    collects=of_views(first_split),
-)
+VERSION_SPACE = Figure(draw_version_space, refits=True, collects=of_views(first_split))
 
 
 # ---- labellings of a working set
@@ -281,10 +275,4 @@ def draw_labellings(data: DatasetResults):
     return figure
 
 
-JOINT_LABELLING = Figure(
-    about="most probable joint labellings of the first test examples, and the labelwise one; fits "
-    "the method again",
-    draw=draw_labellings,
-    refits=True,
-    collects=of_views(first_split),
-)
+JOINT_LABELLING = Figure(draw_labellings, refits=True, collects=of_views(first_split))
