@@ -72,7 +72,7 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 
 # ---- for developers
 
-# Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1,
+# Every benchmark with its baseline, on one thread: make bench, make bench ONLY=linear_svms,
 # make bench PAGE=docs/pages/results/benchmarks.md.
 bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name; PAGE=file writes their table)
 	@$(VENV)/bin/python tests/programs/bench $(if $(ONLY),--only $(ONLY)) $(if $(PAGE),--page $(PAGE))

@@ -1,8 +1,8 @@
 """Run the benchmarks: ``make bench``, one of them by ``make bench ONLY=name``, names by ``ONLY=list``.
 
 Each file bench_*.py beside this one has ``BENCHMARKS``, functions that return one row or several,
-(name, our seconds, the other's seconds, other / ours) with notes as a fifth part if there are any, and maybe
-``WHEN_ASKED``, those too long to run unless named. Numbers that are not seconds have a ``unit`` in the notes,
+(name, our seconds, the other's seconds, other / ours, notes), and maybe ``WHEN_ASKED``, those that run only
+if they are named. Numbers that are not seconds have a ``unit`` in the notes,
 and their ratio is ours / other. Each function warms up for itself and takes medians of runs in turns. A
 benchmark that misses something (data, a package) says so and is skipped.
 """
@@ -28,6 +28,10 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from _pairs import Skipped  # noqa: E402
+from tabulate import tabulate  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
+
+from confml.errors import ConfmlError  # noqa: E402
 
 END = "<!-- measured: end -->"
 BLOCK = f"<!-- measured: ((?!end)[^>]*) -->(.*?){END}"
@@ -40,17 +44,17 @@ HEADINGS = ("benchmark", "ours", "other", "ratio", "goal")
 
 
 def collect() -> tuple[dict[str, Callable], set[str]]:
-    """Benchmark functions by name (``bench_usps_k1`` in bench_tcm_nn.py: tcm_nn.usps_k1), and those only
-    run when asked."""
-    found, asked = {}, set()
+    """Return benchmark functions by name (``bench_usps`` in bench_tcm_nn.py: tcm_nn.usps), and the names of
+    those that run only when asked for."""
+    functions, asked = {}, set()
     for path in sorted(HERE.glob("bench_*.py")):
         module = importlib.import_module(path.stem)
         for group in ("BENCHMARKS", "WHEN_ASKED"):
             for function in getattr(module, group, ()):
                 name = f"{path.stem.removeprefix('bench_')}.{function.__name__.removeprefix('bench_')}"
-                found[name] = function
+                functions[name] = function
                 asked |= {name} if group == "WHEN_ASKED" else set()
-    return found, asked
+    return functions, asked
 
 
 def chosen(names: Iterable[str], asked: set[str], only: str | None) -> list[str]:
@@ -62,29 +66,25 @@ def chosen(names: Iterable[str], asked: set[str], only: str | None) -> list[str]
 
 
 def rows_of(name: str, function: Callable) -> list[dict[str, Any]]:
-    """What a benchmark found, as JSON has it; a single row that says why where it could not run."""
-    from threadpoolctl import threadpool_limits
-
-    from confml.errors import ConfmlError
-
+    """Return the rows of a benchmark; a single one with the reason if it could not run."""
     begun = time.perf_counter()
     try:
         with threadpool_limits(1):
-            found = function()
+            results = function()
     except (Skipped, ImportError, ConfmlError) as reason:
         return [{"benchmark": name, "skipped": str(reason).splitlines()[0]}]
     except Exception:
         return [{"benchmark": name, "failed": traceback.format_exc()}]
     rows = []
-    for what, ours, other, ratio, *rest in [found] if isinstance(found, tuple) else found:
+    for what, ours, other, ratio, notes in [results] if isinstance(results, tuple) else results:
         row = {"benchmark": name, "what": what, "unit": "s", "ours": ours, "other": other, "ratio": ratio}
-        row |= dict(rest[0]) if rest else {}
-        rows.append({key: _plain(value) for key, value in row.items()})
+        rows.append({key: _plain(value) for key, value in {**row, **notes}.items()})
     rows[-1]["all_seconds"] = round(time.perf_counter() - begun, 1)
     return rows
 
 
-def table(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print the rows as a table, with the reasons of benchmarks without numbers."""
     lines = []
     for row in rows:
         if "what" in row:
@@ -92,20 +92,13 @@ def table(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             reached = "" if goal is None else f">= {goal:.3g} {'yes' if row['ratio'] >= goal else 'NO'}"
             numbers = (_amount(row["ours"], row["unit"]), _amount(row["other"], row["unit"]))
             lines.append((row["what"], *numbers, _three(row["ratio"]), reached))
+        elif "skipped" in row:
+            lines.append((f"{row['benchmark']}: skipped: {row['skipped']}",))
         else:
-            why = row.get("skipped") or row["failed"].splitlines()[-1]
-            lines.append(
-                (f"{row['benchmark']}: {'skipped' if 'skipped' in row else 'FAILED'}: {why}", *[""] * 4)
-            )
-    return lines
-
-
-def show(lines: list[tuple[str, ...]]) -> None:
-    """Print a table in plain columns, the first one aligned to the left."""
-    widths = [max(map(len, column)) for column in zip(HEADINGS, *lines, strict=True)]
-    for first, *others in [HEADINGS, *lines]:
-        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+            print(row["failed"], file=sys.stderr)
+            lines.append((f"{row['benchmark']}: FAILED: {row['failed'].splitlines()[-1]}",))
+    alignment = ("left", *["right"] * 4)
+    print(tabulate(lines, HEADINGS, "plain", colalign=alignment, disable_numparse=True))
 
 
 def keep(rows: list[dict[str, Any]], path: Path) -> None:
@@ -126,7 +119,7 @@ def write_page(stored: Path, page: Path) -> None:
     ``<!-- measured: begin -->`` begins the table of all rows that have a second time, and names of benchmarks
     instead of ``begin`` a table of their rows. Rows of a page that are not stored stay.
     """
-    document = json.loads(stored.read_text())
+    document = json.loads(stored.read_text(encoding="utf-8"))
     machine = document["machine"]
     about = (
         f"Processor: {machine['processor']} ({machine['cores']} cores), Python {machine['python']}. "
@@ -185,7 +178,7 @@ def _three(value: float | None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """numpy's scalars as Python's, and NaN (nothing to compare with) as none."""
+    """Return a scalar of numpy as one of Python, and None for NaN, which means that nothing is compared."""
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -199,6 +192,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if options.page is not None:
+        if not options.out.is_file():
+            parser.error(f"{options.out} does not exist; run make bench first, without PAGE")
         write_page(options.out, options.page)
         return 0
     functions, asked = collect()
@@ -215,10 +210,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name} ...", file=sys.stderr, flush=True)
         rows += rows_of(name, functions[name])
         keep(rows, options.out)
-    show(table(rows))
-    for row in rows:
-        if "failed" in row:
-            print(row["failed"], file=sys.stderr)
+    show(rows)
     return 1 if any("failed" in row for row in rows) else 0
 
 

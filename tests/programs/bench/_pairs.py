@@ -1,4 +1,4 @@
-"""Fair pairs of timings: two functions in turns, processor time of one thread, medians."""
+"""Fair pairs of timings: two functions in turns, processor time, medians."""
 
 from __future__ import annotations
 
@@ -23,13 +23,6 @@ def needs(package: str) -> None:
         raise Skipped(f"{package} is not installed (pip install 'confml[bench]')")
 
 
-def seconds_of(function: Callable[[], Any]) -> float:
-    """Processor time of this thread for one call: other processes do not count."""
-    begun = time.thread_time()
-    function()
-    return time.thread_time() - begun
-
-
 def paired(
     name: str, ours: Callable[[], Any], other: Callable[[], Any], repeats: int = 3, **notes: Any
 ) -> Row:
@@ -40,6 +33,8 @@ def paired(
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for function, seconds in zip((ours, other), spent, strict=True):
-            seconds.append(seconds_of(function))
+            begun = time.process_time()  # of all threads: pandas reads in a thread of its own
+            function()
+            seconds.append(time.process_time() - begun)
     a, b = map(statistics.median, spent)
     return name, a, b, b / a, {"repeats": repeats, **notes}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +18,6 @@ ROWS, COLUMNS = 300_000, 10
 NEW, CLASSES = 20_000, 500
 
 
-def process_seconds(function: Callable[[], object]) -> float:
-    """Processor time of all threads, the smallest of three: pandas reads in a thread of its own."""
-    spent = []
-    for _ in range(3):
-        begun = time.process_time()
-        function()
-        spent.append(time.process_time() - begun)
-    return min(spent)
-
-
 def bench_csv_table() -> Row:
     """Read 300,000 rows of 10 columns: at most 2.5 times the time of pandas, which checks nothing."""
     rng = np.random.default_rng(0)
@@ -37,10 +25,10 @@ def bench_csv_table() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "large.csv")
         frame.assign(y=rng.choice(["a", "b", "c"], ROWS)).to_csv(path, index=False)
-        other = process_seconds(lambda: pd.read_csv(path))
-        ours = process_seconds(lambda: load_data({"csv": path, "label": "y"}))
-    name = f"CSV file of {ROWS} rows and {COLUMNS} columns, beside pandas.read_csv"
-    return name, ours, other, other / ours, {"repeats": 3, "goal": 0.4}
+        name = f"CSV file of {ROWS} rows and {COLUMNS} columns, beside pandas.read_csv"
+        return paired(
+            name, lambda: load_data({"csv": path, "label": "y"}), lambda: pd.read_csv(path), goal=0.4
+        )
 
 
 def bench_model_file() -> Row:
@@ -63,80 +51,42 @@ def bench_model_file() -> Row:
         )
 
 
-TABLE = """
+SCRIPT = """
 import sys
 import numpy as np, pandas as pd
 from sklearn.naive_bayes import GaussianNB
-def table(scores, classes, **first):
-    out = pd.DataFrame({**first, "prediction": classes[scores.argmax(axis=1)]})
-    out["confidence"] = scores.max(axis=1)
-    out = pd.concat([out, pd.DataFrame(scores, columns=[f"prob[{label}]" for label in classes])], axis=1)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    sums = np.cumsum(np.take_along_axis(scores, order, axis=1), axis=1)
-    names = classes.astype(str)
-    for level in (0.05, 0.1):
-        sizes = 1 + np.sum(sums < 1 - level - 1e-12, axis=1)
-        out[f"region@{level}"] = ["|".join(names[np.sort(row[:size])]) for row, size in zip(order, sizes)]
-        out[f"reason@{level}"] = np.array(["atypical", "certain", "ambiguous"])[np.minimum(sizes, 2)]
-    return out
-"""
-SCRIPT = f"""{TABLE}
 train, new = pd.read_csv(sys.argv[1]), pd.read_csv(sys.argv[2])
 model = GaussianNB().fit(train.drop(columns="y"), train.y)
-lines = np.arange(2, len(new) + 2)
-table(model.predict_proba(new), model.classes_, line=lines).to_csv(sys.argv[3], index=False)
-"""
-RUN_SCRIPT = f"""{TABLE}
-from sklearn.model_selection import train_test_split
-data = pd.read_csv(sys.argv[1])
-X, y, parts = data.drop(columns="y").to_numpy(), data.y.to_numpy(), []
-for split in range(5):
-    train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=split)
-    model = GaussianNB().fit(X[train], y[train])
-    first = {{"split": f"r{{split}}", "row": test, "line": test + 2, "label": y[test]}}
-    parts.append(table(model.predict_proba(X[test]), model.classes_, **first))
-pd.concat(parts).to_csv(sys.argv[2], index=False)
-"""
-RUN = """
-datasets: [{csv: rows.csv, label: "y"}]
-methods: [naive-bayes]
-protocol: {kind: holdout, repeats: 5, test-size: 0.3, stratify: true}
-levels: [0.05, 0.1]
-figures: []
-baseline: false
+scores, classes = model.predict_proba(new), model.classes_
+out = pd.DataFrame({"line": np.arange(2, len(new) + 2), "prediction": classes[scores.argmax(axis=1)]})
+out["confidence"] = scores.max(axis=1)
+out = pd.concat([out, pd.DataFrame(scores, columns=[f"prob[{label}]" for label in classes])], axis=1)
+order = np.argsort(-scores, axis=1, kind="stable")
+sums = np.cumsum(np.take_along_axis(scores, order, axis=1), axis=1)
+names = classes.astype(str)
+for level in (0.05, 0.1):
+    sizes = 1 + np.sum(sums < 1 - level - 1e-12, axis=1)
+    out[f"region@{level}"] = ["|".join(names[np.sort(row[:size])]) for row, size in zip(order, sizes)]
+    out[f"reason@{level}"] = np.array(["atypical", "certain", "ambiguous"])[np.minimum(sizes, 2)]
+out.to_csv(sys.argv[3], index=False)
 """
 
 
-def write_classes(path: Path, rows: int, classes: int, features: int, seed: int, labels: bool = True) -> None:
+def write_classes(path: Path, rows: int, seed: int, labels: bool) -> None:
     """Write rows of Gaussian classes whose centres do not depend on the seed."""
-    y = np.arange(rows) % classes
-    centres = np.random.default_rng(2).normal(size=(classes, features))
-    X = np.random.default_rng(seed).normal(size=(rows, features)) + centres[y]
+    y = np.arange(rows) % CLASSES
+    centres = np.random.default_rng(2).normal(size=(CLASSES, 6))
+    X = np.random.default_rng(seed).normal(size=(rows, 6)) + centres[y]
     frame = pd.DataFrame(X.round(6)).add_prefix("x")
     (frame.assign(y=y) if labels else frame).to_csv(path, index=False)
-
-
-def bench_run() -> Row:
-    """``confml run`` with 100 classes: at most 1.5 times a script that writes the table of its regions."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_classes(folder / "rows.csv", 10_000, 100, 20, 1)
-        (folder / "run.yaml").write_text(RUN)
-        (folder / "script.py").write_text(RUN_SCRIPT)
-        ours = ("-m", "confml", "run", str(folder / "run.yaml"), "--out", f"{folder / 'o'}{{turn}}")
-        other = (str(folder / "script.py"), str(folder / "rows.csv"), str(folder / "o.csv"))
-        what = (
-            "confml run, 10000 x 20 rows, 100 classes, 5 splits, beside a script of pandas and scikit-learn"
-        )
-        return in_turns(what, (*ours, "--jobs", "1", "--quiet"), other, goal=1 / 1.5)
 
 
 def bench_predict() -> Row:
     """``confml predict`` with 500 classes, CSV to CSV: at most 1.5 times a script with the same columns."""
     with tempfile.TemporaryDirectory() as folder:
         train, new, script, out = (Path(folder, name) for name in ("train.csv", "new.csv", "script.py", "o"))
-        write_classes(train, 10 * CLASSES, CLASSES, 6, 1)
-        write_classes(new, NEW, CLASSES, 6, 3, labels=False)
+        write_classes(train, 10 * CLASSES, seed=1, labels=True)
+        write_classes(new, NEW, seed=3, labels=False)
         script.write_text(SCRIPT)
         fit = ("--train", str(train), "--label", "y", "--method", "naive-bayes", "--level", "0.05")
         ours = ("-m", "confml", "predict", *fit, "--level", "0.1", str(new), "--out", f"{out}{{turn}}.csv")
@@ -145,4 +95,4 @@ def bench_predict() -> Row:
         return in_turns(what, (*ours, "--quiet"), other, goal=1 / 1.5)
 
 
-BENCHMARKS = (bench_csv_table, bench_model_file, bench_predict, bench_run)
+BENCHMARKS = (bench_csv_table, bench_model_file, bench_predict)

@@ -17,9 +17,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
 import numpy as np
+import pandas as pd
 import yaml
 from _pairs import PEAK_MB, Skipped
 
@@ -81,11 +81,9 @@ def write_config(folder: Path, repeats: int, sets: int = 10, methods=VARIANTS, f
         rows, classes = 40 + 4 * number, 2 + number % 3
         y = rng.permutation(np.arange(rows) % classes)
         X = rng.normal(size=(rows, 3)) + 1.2 * y[:, None]
-        lines = [
-            ",".join(f"{value:.4f}" for value in row) + f",k{label}" for row, label in zip(X, y, strict=True)
-        ]
         path = folder / f"set{number}.csv"
-        path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+        table = pd.DataFrame(X, columns=list("abc")).assign(y=[f"k{label}" for label in y])
+        table.to_csv(path, index=False, float_format="%.4f")
         datasets.append({"name": f"set{number}", "csv": str(path), "label": "y"})
     config = {
         "name": "tiny",
@@ -167,28 +165,30 @@ def bench_report_with_figures() -> Row:
 
 def in_turns(name: str, ours: tuple[str, ...], other: tuple[str, ...], **notes) -> Row:
     """Return medians of three turns; ``{turn}`` in a command is the number of the turn."""
-    spent: tuple[list[float], list[float]] = ([], [])
-    for turn in range(3):
-        for command, seconds in zip((ours, other), spent, strict=True):
-            seconds.append(cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0])
-    a, b = map(median, spent)
+    spent = np.array(
+        [
+            [cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0] for command in (ours, other)]
+            for turn in range(3)
+        ]
+    )
+    a, b = np.median(spent, axis=0)
     return name, a, b, b / a, {"repeats": 3, **notes}
 
 
 def bench_quick_start() -> Row:
     """The quick start with two jobs beside the imports that its report and its methods need."""
-    return _beside_imports("quickstart", "quick start, beside its imports", "sklearn.linear_model")
+    return _beside_imports("quickstart", "quick start, beside its imports", ", sklearn.linear_model")
 
 
 def bench_usps() -> Row:
     """USPS with its figures and two jobs beside the imports that its report and its methods need."""
     if not os.environ.get("CONFML_DATA"):
         raise Skipped("CONFML_DATA names no folder with the data set usps")
-    return _beside_imports("usps", "confml run usps with two figures, beside its imports")
+    return _beside_imports("usps", "confml run usps with two figures, beside its imports", "")
 
 
-def _beside_imports(config: str, what: str, *modules: str) -> Row:
-    imports = f"import {', '.join(('numba', 'matplotlib.figure', 'jinja2', 'pydantic', *modules))}"
+def _beside_imports(config: str, what: str, modules: str) -> Row:
+    imports = f"import numba, matplotlib.figure, jinja2, pydantic{modules}"
     with tempfile.TemporaryDirectory() as folder:
         ours = ("-m", "confml", "run", config, "--out", f"{folder}/{{turn}}", "--quiet", "--jobs", "2")
         return in_turns(what, ours, ("-c", imports))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from _pairs import Row, needs, paired
+from sklearn.naive_bayes import GaussianNB
 
+from confml import Conformal
 from confml.measures.certified import certify, threshold_grid
 from confml.methods.conformal.scores import counts_against
 from confml.methods.venn_abers.venn_abers import VennAbersTable
@@ -48,57 +52,45 @@ def bench_split_conformal() -> list[Row]:
     """Fit, calibration and p-values of all labels, beside MAPIE's regions at one level."""
     needs("mapie")
     from mapie.classification import SplitConformalClassifier
-    from sklearn.naive_bayes import GaussianNB
 
-    from confml import Conformal
+    def other(X, y, new):
+        proper = int(0.7 * len(X))
+        fitted = GaussianNB().fit(X[:proper], y[:proper])
+        model = SplitConformalClassifier(fitted, confidence_level=0.95, prefit=True)
+        model.conformalize(X[proper:], y[proper:]).predict_set(new)
 
-    rows = []
-    for n in (20_000, 100_000, 1_000_000):
-        rng = np.random.default_rng(0)
-        y = rng.integers(10, size=2 * n)
-        X = rng.normal(size=(2 * n, 9)) + y[:, None] * np.linspace(0.1, 0.5, 9)
-        training, labels, test = X[:n], y[:n], X[n:]
-
-        def ours(training=training, labels=labels, test=test):
-            Conformal(GaussianNB(), random_state=1).fit(training, labels).predict_p_values(test)
-
-        def other(training=training, labels=labels, test=test, proper=int(0.7 * n)):
-            fitted = GaussianNB().fit(training[:proper], labels[:proper])
-            model = SplitConformalClassifier(fitted, confidence_level=0.95, prefit=True)
-            model.conformalize(training[proper:], labels[proper:]).predict_set(test)
-
-        ours()
-        rows.append(
-            paired(f"split conformal, {n} + {n} rows, 10 classes, beside MAPIE", ours, other, goal=1 / 1.5)
-        )
-    return rows
+    sizes = (20_000, 100_000, 1_000_000)
+    return list(_beside_mapie("split conformal", "split", other, sizes, 3, goal=1 / 1.5))
 
 
 def bench_cross_conformal() -> list[Row]:
     """Fits of five folds and p-values of all labels, beside MAPIE's regions at one level."""
     needs("mapie")
     from mapie.classification import CrossConformalClassifier
-    from sklearn.naive_bayes import GaussianNB
 
-    from confml import Conformal
+    def other(X, y, new):
+        model = CrossConformalClassifier(GaussianNB(), confidence_level=0.95, cv=5)
+        model.fit_conformalize(X, y).predict_set(new)
 
-    rows = []
-    for n in (20_000, 100_000):
+    sizes = (20_000, 100_000)
+    return list(_beside_mapie("cross-conformal, 5 folds", "cross", other, sizes, 5, goal=1 / 1.3))
+
+
+def _beside_mapie(what: str, kind: str, other, sizes, repeats: int, goal: float) -> Iterator[Row]:
+    """Yield a row per size n of a training part and of a test part. other: MAPIE's (X, y, new)."""
+    for n in sizes:
         rng = np.random.default_rng(0)
         y = rng.integers(10, size=2 * n)
         X = rng.normal(size=(2 * n, 9)) + y[:, None] * np.linspace(0.1, 0.5, 9)
+        parts = X[:n], y[:n], X[n:]
 
-        def ours(X=X, y=y, n=n):
-            Conformal(GaussianNB(), kind="cross", random_state=1).fit(X[:n], y[:n]).predict_p_values(X[n:])
+        def ours(X, y, new):
+            Conformal(GaussianNB(), kind=kind, random_state=1).fit(X, y).predict_p_values(new)
 
-        def other(X=X, y=y, n=n):
-            model = CrossConformalClassifier(GaussianNB(), confidence_level=0.95, cv=5)
-            model.fit_conformalize(X[:n], y[:n]).predict_set(X[n:])
-
-        ours()
-        name = f"cross-conformal, 5 folds, {n} + {n} rows, 10 classes, beside MAPIE"
-        rows.append(paired(name, ours, other, 5, goal=1 / 1.3))
-    return rows
+        ours(*parts)
+        name = f"{what}, {n} + {n} rows, 10 classes, beside MAPIE"
+        pair = functools.partial(ours, *parts), functools.partial(other, *parts)
+        yield paired(name, *pair, repeats, goal=goal)
 
 
 def bench_venn_abers() -> Row:

@@ -16,21 +16,31 @@ error         the entry could not be run
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
+import itertools
 import math
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
 from _entries import ABOUT, AT_LEAST, AT_MOST, MEASURED, Claim, Entry  # noqa: E402
+from joblib import Parallel, delayed  # noqa: E402
+from programs.shared import markdown_table  # noqa: E402
+from scipy.stats import beta  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
 
+from confml._seeds import stable_generator  # noqa: E402
+from confml.errors import ConfmlError  # noqa: E402
+
+SEED = 1
 CHUNK = 250
 REMARKS = """\
 - Bayesian k-NN posteriors, credible probabilities and the KS distance promise no error rate.
@@ -43,8 +53,7 @@ REMARKS = """\
   often.
 - Alarms: the bound on the mean run without a change is the threshold. It is tight for Shiryaev-Roberts
   statistics and loose for CUSUM, whose simulated run is printed instead. Runs of `run-length` are cut at 50
-  times the threshold (except CUSUM of the simple jumper), which can only lower their mean. Nothing is
-  proved of the delay after a change.
+  times the threshold (except CUSUM of the simple jumper), which can only lower their mean.
 - Weighted p-values (`shift`) have no band: with known weights for a shift of one standard deviation, the
   binomial band misses their coverage on about 40 % of the test parts.
 """
@@ -57,74 +66,56 @@ SHOWN = ("quantity", "guarantee", "setting", "event", "promised", "seen", "inter
 
 def entries(only: str | None) -> list[Entry]:
     """Return the entries of all files, or those whose name or file begins with ``only``."""
-    found = []
-    for path in sorted(HERE.glob("check_*.py")):
-        for entry in importlib.import_module(path.stem).ENTRIES:
-            if only is None or entry.name.startswith(only) or path.stem == f"check_{only}":
-                found.append(entry)
-    return found
+    return [
+        entry
+        for path in sorted(HERE.glob("check_*.py"))
+        for entry in importlib.import_module(path.stem).ENTRIES
+        if only is None or entry.name.startswith(only) or path.stem == f"check_{only}"
+    ]
 
 
-def count(name: str, place: int, seed: int, start: int, stop: int) -> tuple[np.ndarray, str]:
+def count(name: str, number: int, start: int, stop: int) -> tuple[np.ndarray, str]:
     """Return the sums (2, claims) of the events or numbers of draws start..stop-1 of an entry's setting, and
     of their squares, or the error that stopped them."""
-    import warnings
-
-    from threadpoolctl import threadpool_limits
-
-    from confml._seeds import stable_generator
-    from confml.errors import ConfmlError
-
-    (entry,) = [one for one in entries(None) if one.name == name]
-    setting = entry.settings[place]
+    (entry,) = [entry for entry in entries(None) if entry.name == name]
+    setting = entry.settings[number]
     total = np.zeros((2, len(entry.claims(setting))))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for draw in range(start, stop):
-            rng = stable_generator("validity", seed, name, words(setting), draw)
+            rng = stable_generator("validity", SEED, name, setting_text(setting), draw)
             try:
-                found = np.asarray(entry.draw(rng, **setting), dtype=np.float64)
-                total += found, found**2
+                values = np.asarray(entry.draw(rng, **setting), dtype=np.float64)
             except ConfmlError as error:
                 return total, str(error).splitlines()[0]
+            total += values, values**2
     return total, ""
 
 
-def simulate(chosen: list[Entry], draws: int, seed: int, jobs: int) -> Iterator[dict[str, Any]]:
+def simulate(chosen: list[Entry], draws: int, jobs: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table, entry by entry, in order."""
-    from joblib import Parallel, delayed
-
-    tasks = []
-    for entry in chosen:
-        wanted = max(1, round(draws * entry.fraction))
-        for place in range(len(entry.settings)):
-            tasks += [
-                (entry.name, place, seed, start, min(start + CHUNK, wanted))
-                for start in range(0, wanted, CHUNK)
-            ]
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(count)(*task) for task in tasks)
-    found: dict[tuple, list] = {}
-    last = {task[:2]: number for number, task in enumerate(tasks)}
+    numbers = {entry.name: max(1, round(draws * entry.fraction)) for entry in chosen}
+    tasks = [
+        (entry.name, place, start, min(start + CHUNK, numbers[entry.name]))
+        for entry in chosen
+        for place in range(len(entry.settings))
+        for start in range(0, numbers[entry.name], CHUNK)
+    ]
     by_name = {entry.name: entry for entry in chosen}
-    for number, (task, (events, error)) in enumerate(zip(tasks, results, strict=True)):
-        held = found.setdefault(task[:2], [0, 0, ""])
-        held[0] = held[0] + events
-        held[1] += task[4] - task[3]
-        held[2] = held[2] or error
-        if number == last[task[:2]]:
-            entry = by_name[task[0]]
-            setting = entry.settings[task[1]]
-            print(f"{entry.name}: {words(setting)}", file=sys.stderr, flush=True)
-            for claim, total, squares in zip(entry.claims(setting), *held[0], strict=True):
-                yield row_of(entry, setting, claim, float(total), float(squares), held[1], held[2])
+    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(count)(*task) for task in tasks)
+    chunks = zip(tasks, results, strict=True)
+    for (name, place), of_setting in itertools.groupby(chunks, key=lambda chunk: chunk[0][:2]):
+        totals, errors = zip(*(result for _, result in of_setting), strict=True)
+        entry, setting = by_name[name], by_name[name].settings[place]
+        print(f"{name}: {setting_text(setting)}", file=sys.stderr, flush=True)
+        for claim, total, squares in zip(entry.claims(setting), *sum(totals), strict=True):
+            yield row_of(entry, setting, claim, float(total), float(squares), numbers[name], max(errors))
 
 
 def row_of(
     entry: Entry, setting, claim: Claim, total: float, squares: float, draws: int, error: str
 ) -> dict[str, Any]:
     """Return one row: the promised and the seen rate or mean, its interval at 99.9 %, and the verdict."""
-    from scipy.stats import beta
-
     mean, events = total / draws, int(total)
     if claim.is_mean:
         half = 3.2905 * math.sqrt(max(squares / draws - mean**2, 0.0) / max(draws - 1, 1))
@@ -133,7 +124,7 @@ def row_of(
         low = float(beta.ppf(0.0005, events, draws - events + 1)) if events else 0.0
         high = float(beta.ppf(0.9995, events + 1, draws - events)) if events < draws else 1.0
         digits = 5
-    first = (entry.name, entry.quantity, entry.guarantee, words(setting), claim.event)
+    first = (entry.name, entry.quantity, entry.guarantee, setting_text(setting), claim.event)
     promised = "" if claim.kind == MEASURED else round(claim.rate, 6)
     numbers = (promised, claim.kind, draws, "" if claim.is_mean else events)
     rounded = (round(value, digits) for value in (mean, low, high))
@@ -156,44 +147,35 @@ def verdict_of(claim: Claim, low: float, high: float) -> str:
     return "near" if claim.kind == ABOUT and near else "FAILS"
 
 
-def shown_number(value: Any) -> str:
+def shown_number(text: str) -> str:
     """Return a rate with four digits after the point, or a mean above 1 with four digits."""
-    return f"{float(value):.4f}" if abs(float(value)) <= 1 else f"{float(value):.4g}"
+    return f"{float(text):.4f}" if abs(float(text)) <= 1 else f"{float(text):.4g}"
 
 
-def words(setting) -> str:
+def setting_text(setting) -> str:
     """Return a setting as ``name=value`` with commas."""
     return ", ".join(f"{name}={value}" for name, value in setting.items())
 
 
 def write(rows: list[dict[str, Any]], folder: Path) -> None:
     """Write validity.csv and validity.md; rows of entries that were not run now are kept."""
+    names = [entry.name for entry in entries(None)]
+    table = pd.DataFrame(rows).astype(str)
     path = folder / "validity.csv"
-    known = [entry.name for entry in entries(None)]
-    run = {row["entry"] for row in rows}
     if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["entry"] not in run] + rows
-    rows = sorted((row for row in rows if row["entry"] in known), key=lambda row: known.index(row["entry"]))
+        stored = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = pd.concat([stored[~stored["entry"].isin(table["entry"])], table])
+    table = table[table["entry"].isin(names)]
+    table = table.sort_values("entry", key=lambda column: column.map(names.index), kind="stable")
     folder.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    lines = [f"| {' | '.join(SHOWN)} |", f"| {' | '.join(['---'] * len(SHOWN))} |"]
-    for row in rows:
-        shown = {
-            **row,
-            "promised": f"{row['kind']} {float(row['promised']):.5g}"
-            if row["promised"] != ""
-            else row["kind"],
-            "seen": shown_number(row["seen"]),
-            "interval": f"{shown_number(row['low'])} to {shown_number(row['high'])}",
-        }
-        lines.append(f"| {' | '.join(str(shown[name]).replace('|', '/') for name in SHOWN)} |")
+    table.to_csv(path, index=False)
+    numbers = table["promised"].map(lambda text: f" {float(text):.5g}" if text else "")
+    shown = table.assign(promised=table["kind"] + numbers, seen=table["seen"].map(shown_number))
+    shown["interval"] = table["low"].map(shown_number) + " to " + table["high"].map(shown_number)
+    lines = markdown_table(SHOWN, shown[[*SHOWN]].itertuples(index=False), left=len(SHOWN))
     about, _, verdicts = __doc__.partition("\n\n")[2].partition("\n\n")
-    text = f"# Guarantees and simulated error rates\n\n{about}\n\n```\n{verdicts}```\n\n{REMARKS}\n"
-    (folder / "validity.md").write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+    text = f"# Guarantees and simulated error rates\n\n{about}\n\n```\n{verdicts}```\n\n{REMARKS}\n{lines}\n"
+    (folder / "validity.md").write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -203,7 +185,6 @@ def main() -> int:
         "--draws", type=int, default=10_000, help="draws of each setting (10000; slow ones fewer)"
     )
     parser.add_argument("--only", help="one entry, or those whose name begins so, or a file: p_values")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=-1, help="processes (all cores)")
     parser.add_argument("--out", type=Path, default=Path("results/reference/validity"))
     options = parser.parse_args()
@@ -212,9 +193,9 @@ def main() -> int:
         names = ", ".join(entry.name for entry in entries(None))
         parser.error(f"--only: no entry begins with '{options.only}'; there are {names}")
     begun = time.perf_counter()
-    rows = list(simulate(chosen, options.draws, options.seed, options.jobs))
+    rows = list(simulate(chosen, options.draws, options.jobs))
     write(rows, options.out)
-    bad = [row for row in rows if row["verdict"] == "FAILS" or row["verdict"].startswith("error")]
+    bad = [row for row in rows if row["verdict"].startswith(("FAILS", "error"))]
     for row in bad:
         promised = f"promised {row['kind']} {row['promised']}"
         seen = f"seen {row['seen']} ({row['low']} to {row['high']})"

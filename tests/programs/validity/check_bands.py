@@ -1,57 +1,49 @@
-"""Bands and bounds: coverage bands, certified thresholds, the PAC bound, standard errors of the billiard."""
+"""Bands and bounds: coverage, certified thresholds, PAC, standard errors of the billiard, Bayes errors."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
 import numpy as np
-from _entries import ABOUT, Claim, Entry, sample
+from _entries import ABOUT, MEASURED, Claim, Entry, sample
 from scipy.stats import norm
+from sklearn.svm import SVC
 
+from confml.bayes_error import bayes_errors
+from confml.data.generators import GENERATORS
 from confml.measures import Case
 from confml.measures.bounds import sparse_svm_bound
 from confml.measures.certified import certify, threshold_grid
+from confml.measures.certified_paths import Path, certify_paths
 from confml.measures.coverage_band import coverage_band
 from confml.methods.registry import build
 
 LEVEL, TESTS, DELTA = 0.1, 200, 0.05
 
 
-def coverage(rng, classes, rows, method="tcm-nn", **params):
-    """Coverage of all classes together on 200 test examples, outside the band of the validity figure."""
-    case, smoothed = _case(rng, classes, rows, method, params)
-    if case is None:
-        return [False]
-    covered = sum(right for _, right in case.class_coverage(LEVEL).values())
-    low, high = coverage_band([(TESTS, int(case.counted[0]))], LEVEL, smoothed)
-    return [not low <= covered / TESTS <= high]
+def coverage(rng, classes, rows, method="tcm-nn", of_a_class=False, **params):
+    """Coverage of all classes, or of the first one, on 200 test examples, outside the 95 % band.
 
-
-def coverage_of_a_class(rng, classes, rows, method="tcm-nn", **params):
-    """Coverage of the first class on 200 test examples, outside the band of class-coverage.csv."""
-    case, smoothed = _case(rng, classes, rows, method, params)
-    if case is None:
-        return [False]
-    examples, covered = case.class_coverage(LEVEL).get(0, (0, 0))
-    if not examples:
-        return [False]
-    counted = int(case.counted[case.truth == 0][0])
-    low, high = coverage_band([(examples, counted)], LEVEL, smoothed)
-    return [not low <= covered / examples <= high]
-
-
-def _case(rng, classes, rows, name, params):
-    """A case in which training has all classes (None otherwise), and whether its p-values are smoothed."""
+    Training has all classes; a draw without one of them counts as inside.
+    """
     X, y = sample(rng, rows + TESTS, classes)
     if len(np.unique(y[:rows])) < classes:
-        return None, False
-    method = build(name, params)
-    if "random_state" in method.get_params():
-        method.set_params(random_state=int(rng.integers(2**31)))
-    method.fit(X[:rows], y[:rows])
-    case = Case(method.confident_predict(X[rows:])["p-value"], y[rows:])
-    return case, bool(params.get("smoothed") or params.get("conformal__smoothed"))
+        return [False]
+    built = build(method, params)
+    if "random_state" in built.get_params():
+        built.set_params(random_state=int(rng.integers(2**31)))
+    built.fit(X[:rows], y[:rows])
+    case = Case(built.confident_predict(X[rows:])["p-value"], y[rows:])
+    in_band = case.truth == 0 if of_a_class else np.ones(TESTS, bool)
+    if not in_band.any():
+        return [False]
+    covered = case.covered(LEVEL)[in_band]
+    low, high = coverage_band(
+        [(len(covered), int(case.counted[in_band][0]))], LEVEL, params.get("smoothed", False)
+    )
+    return [not low <= covered.mean() <= high]
 
 
 def certified(rng, rows, risk, hard):
@@ -63,16 +55,28 @@ def certified(rng, rows, risk, hard):
     confidence = rng.uniform(0.5, 1, rows)
     correct = rng.random(rows) < (1 - risk * 1.0001 if hard else confidence)
     grid = threshold_grid(rng.uniform(0.5, 1, rows), rows, risk, DELTA)
-    found = certify(confidence, correct, grid, risk, DELTA)
-    if found.threshold is None:
-        return [False]
-    return [hard or (1 - found.threshold) / 2 > risk]
+    threshold = certify(confidence, correct, grid, risk, DELTA).threshold
+    return [threshold is not None and (hard or (1 - threshold) / 2 > risk)]
+
+
+def certified_over_methods(rng, rows, methods, risk, hard):
+    """Any certified threshold of any method whose risk, known exactly, is above the limit.
+
+    The risk of the rows with confidence >= t is 0.1 (1 - t)^1.5; hard: just above the limit at every t.
+    """
+    paths = []
+    for _ in range(methods):
+        confidence = rng.random(rows)
+        chance = risk * 1.0001 if hard else 0.25 * (1 - confidence) ** 1.5
+        grid = threshold_grid(rng.random(rows), rows, risk, DELTA / methods)
+        paths.append(Path.of_errors(confidence, rng.random(rows) >= chance, grid, risk))
+    counts = certify_paths(paths, DELTA)
+    thresholds = [t for path, n in zip(paths, counts, strict=True) for t in path.thresholds[:n]]
+    return [any(hard or 0.1 * (1 - t) ** 1.5 > risk for t in thresholds)]
 
 
 def pac_bound(rng, rows, attributes):
     """Error of a hard-margin SVM on two Gaussians, known exactly, above the bound."""
-    from sklearn.svm import SVC
-
     y = np.arange(rows) % 2
     X = rng.normal(size=(rows, attributes))
     X[:, 0] += 6.0 * y
@@ -97,15 +101,8 @@ def billiard(rng, sampler, bounces):
         exact = _area([*(y[:, None] * X), x]) / _area(list(y[:, None] * X))
         if 0.05 < exact < 0.95:
             break
-    method = build(
-        "bayes-transduction",
-        {
-            "kernel": "linear",
-            "sampler": sampler,
-            "n_bounces": bounces,
-            "random_state": int(rng.integers(2**31)),
-        },
-    )
+    params = {"kernel": "linear", "sampler": sampler, "n_bounces": bounces}
+    method = build("bayes-transduction", {**params, "random_state": int(rng.integers(2**31))})
     view = method.fit(X, y).confident_predict(x[None])["probability"]
     error = abs(view.scores[0, 1] - exact)
     return [error > 1.96 * view.extra["standard_error"][0]]
@@ -151,6 +148,18 @@ def _area(normals):
     return total
 
 
+def overall_bayes_error(rng, rows, distance, features):
+    """Bayes error of two Gaussians, known exactly, outside the bounds."""
+    params = {"d": features, "distance": distance}
+    generator = GENERATORS["two-gaussians"]
+    X, y = generator.make(rows, rng, **params)
+    truth = float(generator.bayes_error(**params))
+    errors = bayes_errors(X, np.unique(y, return_inverse=True)[1], trees=1)
+    return [
+        not bounds.lower <= truth <= bounds.upper for bounds in (errors.global_tree, errors.nearest_neighbour)
+    ]
+
+
 def _outside(kind=ABOUT, rate=0.05):
     return lambda setting: [Claim(f"coverage at level {LEVEL:g} outside the 95 % band", rate, kind)]
 
@@ -172,7 +181,7 @@ ENTRIES = (
           [{**size, **SPLIT} for size in SIZES[:4]], _outside("at most"), coverage, fraction=0.1),
     Entry("band-class", "95 % band, class-coverage.csv, tcm-nn mondrian", BY_CLASS,
           [{**size, "k": k, "mondrian": True, "smoothed": True} for size in SIZES for k in (1, 10)],
-          _outside(), coverage_of_a_class, fraction=0.1),
+          _outside(), functools.partial(coverage, of_a_class=True), fraction=0.1),
     Entry("certified", "certified.csv, threshold",
           "with probability at least 1 - delta the accepted new examples have risk at most r",
           [{"rows": rows, "risk": risk, "hard": hard}
@@ -189,4 +198,17 @@ ENTRIES = (
           "at least 1 / effective sample size of the trajectory", [{"bounces": 5000}],
           lambda setting: [Claim("more than 3 standard errors off", 0.01, ABOUT)], billiard_near_one,
           fraction=0.05),
+    Entry("overall-bayes-error", "bounds, bayes-error",
+          "bounds of the Bayes error of two Gaussians have no sampling error",
+          [{"rows": 1000, "distance": distance, "features": features}
+           for distance in (2.0, 4.0) for features in (2, 10)],
+          lambda setting: [Claim(f"Bayes error outside the bounds of {name}", 0.0, MEASURED)
+                           for name in ("global-tree", "1-nn")],
+          overall_bayes_error, fraction=0.05),
+    Entry("jointly-methods", "certified-jointly.csv, all",
+          "with probability at least 1 - delta no certified threshold is above its limit",
+          [{"rows": rows, "methods": methods, "risk": 0.05, "hard": hard}
+           for rows, methods in ((500, 4), (500, 10), (2000, 10)) for hard in (False, True)],
+          lambda setting: [Claim("any certified threshold above the limit", DELTA)],
+          certified_over_methods),
 )  # fmt: skip

@@ -1,21 +1,22 @@
-"""Statements of ``confml predict``: rare classes, selected parameters, batches of new rows, ``--risk``."""
+"""Statements of ``confml predict`` (rare classes, selected parameters, batches, ``--risk``), and a band."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected, sample, true_p_value
+from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, sample
 
 from confml.config import restore_config
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
-from confml.methods.registry import build
+from confml.measures.recalibration import Event
 from confml.predictions.batch import Output
 from confml.predictions.default_config import config_values
 from confml.predictions.operating_point import RiskTarget
 from confml.predictions.summary import Summary
 from confml.predictions.training import Choice, fit_model
+from confml.report.figures.reliability import Diagram
 
 ZIPF = 1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41))
 
@@ -24,17 +25,6 @@ def zipf_rows(rng, rows):
     """Draw X (rows, 2) and y of 40 classes with Zipf frequencies."""
     y = rng.choice(40, rows, p=ZIPF)
     return rng.normal(size=(rows, 2)) + 1.5 * np.column_stack([y % 7, y // 7]), y
-
-
-def known_label(rng, rows, method, **params):
-    """p-value of a test example's label, given that it is a training class."""
-    while True:
-        X, y = zipf_rows(rng, rows + 1)
-        if y[rows] in y[:rows]:
-            break
-    built = build(method, params)
-    built.set_params(random_state=int(rng.integers(2**31)))
-    return rejected(true_p_value(built, X, y, rows))
 
 
 def other_class(rng, rows):
@@ -91,10 +81,19 @@ def risk(rng, rows, method, target, new):
     model = fitted(rng, X[:rows], y[:rows], method, {}, risk=RiskTarget(target, 0.9))
     if model.point.threshold is None:
         return [False]
-    found = model.method.confident_predict(X[rows:])[model.view]
-    accepted = found.certainty >= model.point.threshold
-    wrong = found.labels != np.array([f"c{label}" for label in y[rows:]])
+    prediction = model.method.confident_predict(X[rows:])[model.view]
+    accepted = prediction.certainty >= model.point.threshold
+    wrong = prediction.labels != np.array([f"c{label}" for label in y[rows:]])
     return [bool(accepted.any() and np.mean(wrong[accepted]) > target)]
+
+
+def diagram(rng, rows, ties):
+    """Isotonic fit at the median probability outside the band of calibrated probabilities."""
+    p = rng.beta(1.0, 0.5, rows)
+    p = np.round(p, 1) if ties else p
+    drawn = Diagram.of(Event(p, rng.random(rows) < p), draws=200, seed=int(rng.integers(2**31)))
+    place = np.searchsorted(drawn.fit.values, np.sort(p)[rows // 2])
+    return [not drawn.low[place] <= drawn.fit.fitted[place] <= drawn.high[place]]
 
 
 def _batch_claims(setting):
@@ -107,13 +106,6 @@ def _batch_claims(setting):
 
 
 ENTRIES = (
-    Entry("zipf-known", "region of a row of a training class, 40 Zipf classes",
-          "holds the label with probability at least 1 - level if the label is one of the training classes",
-          [{"rows": 60, **one} for one in ({"method": "tcm-nn"}, {"method": "tcm-nn", "mondrian": True},
-                                           {"method": "naive-bayes", "conformal": "split"},
-                                           {"method": "naive-bayes", "conformal": "split",
-                                            "conformal__mondrian": True})],
-          p_value_claims(), known_label, fraction=0.4),
     Entry("zipf-other", "share of new rows of another class, 40 Zipf classes",
           "about s/m, at most (s + 1)/(m + 1) in expectation", [{"rows": rows} for rows in (20, 60, 300)],
           lambda setting: [Claim("s/m minus the share", 0, AT_LEAST, True),
@@ -133,4 +125,9 @@ ENTRIES = (
           "most RISK", [{"rows": rows, "method": method, "target": 0.1, "new": new} for rows, method, new in
                         ((200, "naive-bayes", 20_000), (600, "naive-bayes", 20_000), (200, "tcm-nn", 1_000))],
           lambda setting: [Claim("certified above the limit", 0.1)], risk, fraction=0.05),
+    Entry("reliability-band", "90 % band, reliability figure",
+          "5 % and 95 % quantiles at each probability by itself",
+          [{"rows": rows, "ties": ties} for rows, ties in ((100, False), (1000, False), (1000, True))],
+          lambda setting: [Claim("fit at the median probability outside the band", 0.1, ABOUT)],
+          diagram, fraction=0.1),
 )  # fmt: skip

@@ -22,11 +22,11 @@ def grouped(rng, rows, classes):
     return np.column_stack([X, site, age]), np.where(noisy, rng.integers(0, classes, rows), y)
 
 
-def p_value(rng, rows, classes, method, by, group=3):
+def p_value(rng, rows, classes, method, by):
     """p-value of the true label of a new row of the noisy site; 1 if training does not have the label."""
     X, y = grouped(rng, rows, classes)
     T, truth = grouped(rng, 400, classes)
-    place = int(np.flatnonzero(T[:, 2] == group)[0])
+    place = int(np.flatnonzero(T[:, 2] == 3)[0])
     if method == "tcm-nn":
         model = TCMNN(by=by, by_columns=COLUMNS)
     else:
@@ -43,9 +43,8 @@ def best_of(rng, rows, classes, candidates):
     """p-value of the true label; candidates differ in k only, so that luck decides which one looks best."""
     X, y = sample(rng, rows + 1, classes)
     first, *others = [KNN(k=2 * place + 1) for place in range(candidates)]
-    model = Conformal(
-        first, calibration=0.5, best_of=others, best_of_level=0.2, random_state=int(rng.integers(2**31))
-    )
+    seed = int(rng.integers(2**31))
+    model = Conformal(first, calibration=0.5, best_of=others, best_of_level=0.2, random_state=seed)
     return rejected(true_p_value(model, X, y, rows))
 
 

@@ -39,19 +39,14 @@ def _labels(rng, Z, classes):
     return np.clip(np.floor(position * 2 + classes / 2), 0, classes - 1).astype(int)
 
 
-def label(rng, rows, mondrian, shift="label"):
+def label(rng, rows, mondrian):
     """The same if priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: label-conditional or weighted."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.2, 0.3, 0.5])
     y[:3] = 0, 1, 2
     X, T = (_rows(rng, z) for z in (y, y_T))
-    method = Conformal(
-        NaiveBayes(),
-        calibration=0.5,
-        smoothed=True,
-        mondrian=mondrian,
-        shift=None if mondrian else shift,
-        random_state=int(rng.integers(2**31)),
-    ).fit(X, y)
+    kind = {"mondrian": mondrian, "shift": None if mondrian else "label"}
+    seed = int(rng.integers(2**31))
+    method = Conformal(NaiveBayes(), calibration=0.5, smoothed=True, random_state=seed, **kind).fit(X, y)
     return rejected(method.predict_p_values(T)[0, y_T[0]])
 
 
@@ -60,11 +55,10 @@ def frequencies(rng, rows, tests, probabilities, distance=1.5, new=NEW, shift="l
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, tests, p=new)
     y[:3] = 0, 1, 2
     X, T = (_rows(rng, z, distance) for z in (y, y_T))
-    model = {"calibrated": LogisticRegression()}[probabilities]
-    method = Conformal(model, calibration=0.5, shift=shift, random_state=int(rng.integers(2**31))).fit(X, y)
+    seed = int(rng.integers(2**31))
+    method = Conformal(LogisticRegression(), calibration=0.5, shift=shift, random_state=seed).fit(X, y)
     method.predict_p_values(T)
-    found = np.array([row[1:] for row in method.fit_details_.other["class_shift"]])
-    low, high = found[:, 2], found[:, 3]
+    low, high = np.array([row[3:] for row in method.fit_details_.other["class_shift"]]).T
     return [not a <= truth <= b for a, b, truth in zip(low, high, new, strict=True)]
 
 
