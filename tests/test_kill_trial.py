@@ -24,9 +24,9 @@ def test_a_run_that_is_killed_twice_gives_the_same_bytes(tmp_path):
     trial.until(2)
     assert trial.kills == 2
     (tmp_path / "run-1" / "metrics.csv").write_text("")
-    two = [trial._start("twice") for _ in range(2)]  # two commands in one folder at the same time
+    two = [trial.start("twice") for _ in range(2)]  # two commands in one folder at the same time
     for process in two:
-        trial._wait(process, "twice")
+        trial.wait(process, "twice")
     trial.compare("twice")
     with pytest.raises(Finding, match="other bytes in .'metrics.csv'."):
         trial.compare("run-1")

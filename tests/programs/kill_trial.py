@@ -44,7 +44,7 @@ SECONDS_TO_END = 10  # of all processes of a run that was stopped
 DISTURBANCES = ("group", "run", "worker", "shard", "terminate", "interrupt")
 
 
-def started(*arguments: str, output: int, new_session: bool) -> subprocess.Popen:
+def start_interpreter(*arguments: str, output: int, new_session: bool) -> subprocess.Popen:
     """Start ``confml`` in a new interpreter."""
     command = [sys.executable, "-m", "confml", *arguments]
     return subprocess.Popen(command, stdout=output, stderr=output, start_new_session=new_session)
@@ -57,42 +57,41 @@ class Finding(AssertionError):
 class KillTrial:
     """Kills of one config in a folder, at times drawn with a seed."""
 
-    def __init__(self, folder: Path, seed: int, config: str = CONFIG, start: Callable[..., Any] = started):
-        self.folder, self.rng, self._started = folder, random.Random(seed), start
-        self.config, self.starts = folder / "config.yaml", 0
-        self.config.write_text(config)
-        started = time.monotonic()
-        self._wait(self._start("undisturbed"), "undisturbed")
-        self.seconds = time.monotonic() - started
-        self.expected = csv_files(folder / "undisturbed")
-        self.kills, self.runs = 0, 0
+    def __init__(self, folder: Path, seed: int, config: str = CONFIG, start: Callable = start_interpreter):
+        self.folder, self.rng, self._start_confml = folder, random.Random(seed), start
+        self.kills = self.runs = self.starts = 0
         self.disturbances: Counter[str] = Counter()
+        (folder / "config.yaml").write_text(config)
+        begun = time.monotonic()
+        self.wait(self.start("undisturbed"), "undisturbed")
+        self.seconds = time.monotonic() - begun
+        self.expected = csv_files(folder / "undisturbed")
 
     def until(self, kills: int) -> None:
-        """Kill and resume until there were so many kills; raise `Finding` for anything that is not right."""
+        """Kill and resume until there were so many kills; raise `Finding` for any difference or error."""
         while self.kills < kills:
             self.runs += 1
             name = f"run-{self.runs}"
             while self.kills < kills and self._killed(name):
                 self.kills += 1
-            self._wait(self._start(name), name)
+            self.wait(self.start(name), name)
             self.compare(name)
 
     def compare(self, name: str) -> None:
-        """Raise `Finding` where a finished run has other CSV or hidden files than the undisturbed one."""
-        got = csv_files(self.folder / name)
-        differing = sorted(one for one in {*got, *self.expected} if got.get(one) != self.expected.get(one))
+        """Raise `Finding` if a finished run has other CSV or hidden files than the undisturbed one."""
+        files = csv_files(self.folder / name)
+        paths = sorted({*files, *self.expected})
+        differing = [path for path in paths if files.get(path) != self.expected.get(path)]
         if differing:
             raise Finding(f"{name}, after {self.kills} kills in total, has other bytes in {differing}")
-        left = _hidden(self.folder / name) - _hidden(self.folder / "undisturbed")
-        if left:
+        if left := hidden_files(self.folder / name) - hidden_files(self.folder / "undisturbed"):
             raise Finding(f"{name}, after {self.kills} kills in total, has left {sorted(left)}")
 
     def _killed(self, name: str) -> bool:
-        """Start or resume a run and disturb it after a random time; False where it was done before that."""
+        """Start or resume a run and disturb it after a random time; False if it was done before that."""
         kind = self.rng.choice(DISTURBANCES)
-        process = self._start(name, *(["--shard", "1/2"] if kind == "shard" else []))
-        other = self._start(name, "--shard", "2/2") if kind == "shard" else None
+        process = self.start(name, *(["--shard", "1/2"] if kind == "shard" else []))
+        second_shard = self.start(name, "--shard", "2/2") if kind == "shard" else None
         try:
             process.wait(self.rng.uniform(0.0, self.seconds))
             self._check(process, name)
@@ -103,51 +102,48 @@ class KillTrial:
             self._damage(name)
             return True
         finally:
-            if other is not None:
-                self._wait(other, name)
+            if second_shard is not None:
+                self.wait(second_shard, name)
 
     def _disturb(self, process: Any, kind: str, name: str) -> None:
-        own = psutil.Process(process.pid).children(recursive=True)
+        children = psutil.Process(process.pid).children(recursive=True)
         if kind == "worker":
             with contextlib.suppress(psutil.NoSuchProcess, IndexError):
                 # Python prints tracebacks of its own if its resource tracker was killed.
-                self.rng.choice([one for one in own if "resource_tracker" not in str(one.cmdline())]).kill()
-            self._wait(process, name)
+                self.rng.choice([c for c in children if "resource_tracker" not in str(c.cmdline())]).kill()
+            self.wait(process, name)
             return
-        if kind in ("terminate", "interrupt"):
-            for _ in range(1 if kind == "terminate" else 2):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGTERM if kind == "terminate" else signal.SIGINT)
-        elif kind == "group":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            os.kill(process.pid, signal.SIGKILL)
+        signals = {"terminate": [signal.SIGTERM], "interrupt": [signal.SIGINT] * 2}
+        for number in signals.get(kind, [signal.SIGKILL]):
+            with contextlib.suppress(ProcessLookupError):
+                (os.killpg if kind == "group" else os.kill)(process.pid, number)
         process.wait(LONGEST)
         patience = max(SECONDS_TO_END, self.seconds)  # a server may be importing on a busy machine
-        _, left = psutil.wait_procs(own, patience)
+        _, left = psutil.wait_procs(children, patience)
         if left:
             raise Finding(f"{name}: processes are left {patience:.0f} s after {kind}: {left}")
 
     def _damage(self, name: str) -> None:
         """Fill one file that the run can make again with zeros, as a crash of the machine does."""
         folder = self.folder / name
-        files = [
-            path for path in (folder / ".run/report-files", *sorted(folder.rglob("*.csv"))) if path.is_file()
-        ]
+        files = [*folder.glob(".run/report-files"), *sorted(folder.rglob("*.csv"))]
         if files:
             path = self.rng.choice(files)
             path.write_bytes(bytes(path.stat().st_size))
 
-    def _start(self, name: str, *options: str) -> Any:
-        arguments = ["run", str(self.config), "--out", str(self.folder / name), "--jobs", "2", *options]
-        self.starts += 1  # each has a log of its own: workers of a killed run may write a last word
+    def start(self, name: str, *options: str) -> Any:
+        """Start or resume a run; each start has a log, as workers of a killed run may write a last word."""
+        out = str(self.folder / name)
+        arguments = ["run", str(self.folder / "config.yaml"), "--out", out, "--jobs", "2", *options]
+        self.starts += 1
         path = self.folder / f"start-{self.starts}.log"
         with path.open("wb") as log:
-            process = self._started(*arguments, output=log.fileno(), new_session=True)
+            process = self._start_confml(*arguments, output=log.fileno(), new_session=True)
         process.log = path
         return process
 
-    def _wait(self, process: Any, name: str) -> None:
+    def wait(self, process: Any, name: str) -> None:
+        """Wait for the end of a run; raise `Finding` if it does not end, or ends with an error."""
         try:
             process.wait(LONGEST)
         except subprocess.TimeoutExpired:
@@ -168,7 +164,7 @@ def csv_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def _hidden(folder: Path) -> set[str]:
+def hidden_files(folder: Path) -> set[str]:
     """Names of workspaces and temporary files in a run's folder."""
     return {str(path.relative_to(folder)) for path in folder.rglob(".*")}
 
@@ -188,4 +184,4 @@ def main(kills: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, seed=int(time.time())))
+    raise SystemExit(main(int(sys.argv[1]), seed=int(time.time())))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 300.0  # after which an interpreter is ended
+SECONDS = 300  # after which an interpreter is ended
 
 # Definitions of a user's program. `study` returns the texts of all results, which are compared.
 USE = """
@@ -51,12 +51,9 @@ def predictions(folder):
     frame = load_wine(as_frame=True).frame
     path = pathlib.Path(folder, "wine.confml")
     answers = confml.predict(frame[::2], frame[1::2], label="target", save=path)
-    model = confml.load_model(path)
-    again = confml.predict(model, frame[1::2])
-    assert again.equals(answers), "the stored model predicts something else"
     copy = pathlib.Path(folder, "copy.confml")
-    confml.save_model(model, copy)
-    assert confml.predict(copy, frame[1::2]).equals(answers), "the copied model predicts something else"
+    confml.save_model(confml.load_model(path), copy)
+    assert confml.predict(copy, frame[1::2]).equals(answers), "the stored model predicts something else"
     return answers.to_csv()
 
 
@@ -96,27 +93,28 @@ def at_the_same_time(work, *arguments):
 pathlib.Path("a").mkdir()
 pathlib.Path("b").mkdir()
 with ThreadPoolExecutor(5) as pool:
-    runs = [pool.submit(at_the_same_time, one_run, folder) for folder in ("a/run", "b/run")]
-    predicted = [pool.submit(at_the_same_time, predictions, folder) for folder in ("a", "b")]
-    fits = [pool.submit(at_the_same_time, lambda: {p_values() for _ in range(20)})]
-    metrics = {future.result() for future in runs}
-    answers = {future.result() for future in predicted}
-    fitted = fits[0].result()
-for texts in (metrics, answers, fitted):
-    assert len(texts) == 1, "threads have different results"
-results = {"metrics": metrics.pop(), "predictions": answers.pop(), "p-values": fitted.pop()}
+    futures = {
+        "metrics": [pool.submit(at_the_same_time, one_run, folder) for folder in ("a/run", "b/run")],
+        "predictions": [pool.submit(at_the_same_time, predictions, folder) for folder in ("a", "b")],
+        "p-values": [pool.submit(at_the_same_time, lambda: "".join({p_values() for _ in range(20)}))],
+    }
+results = {}
+for name, started in futures.items():
+    results[name], *others = [future.result() for future in started]
+    assert all(text == results[name] for text in others), "threads have different results"
 pathlib.Path("results.json").write_text(json.dumps(results))
 """
 
 
-def run_script(folder: Path) -> None:
+def run_script(folder: Path, text: str = USE + KEEP) -> None:
     """Run a script without a guard."""
-    _execute_file(folder, USE + KEEP)
+    (folder / "study.py").write_text(text)
+    execute(folder, "study.py")
 
 
 def run_standard_input(folder: Path) -> None:
     """Run a program that the interpreter reads from standard input, as in ``python < study.py``."""
-    _execute(folder, ["-"], (USE + KEEP).encode())
+    execute(folder, "-", USE + KEEP)
 
 
 def run_notebook(folder: Path) -> None:
@@ -125,21 +123,13 @@ def run_notebook(folder: Path) -> None:
     import nbformat
 
     cells = [nbformat.v4.new_code_cell(text) for text in (USE, KEEP)]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    environment = _environment()
-    before = dict(os.environ)
-    os.environ.update(environment)  # of the kernel, which is a child of this process
-    try:
-        client = nbclient.NotebookClient(notebook, timeout=int(SECONDS), kernel_name="python3")
-        client.execute(cwd=str(folder))
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    client = nbclient.NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=SECONDS)
+    client.execute(cwd=str(folder), env=environment())
 
 
 def run_threads(folder: Path) -> None:
     """Run a script whose threads call runs, predictions and fits at the same time."""
-    _execute_file(folder, USE + THREADS)
+    run_script(folder, USE + THREADS)
 
 
 WAYS: dict[str, Callable[[Path], None]] = {
@@ -160,37 +150,23 @@ def results_of(way: str, folder: Path) -> dict[str, str]:
     return results
 
 
-def differences(results: dict[str, dict[str, str]]) -> list[str]:
-    """Return a line for each result of a way that differs from that of the first way."""
-    first, *others = results
-    return [
-        f"{way}: {name} differ from those of the {first}"
-        for way in others
-        for name in results[first] | results[way]
-        if results[way].get(name) != results[first].get(name)
-    ]
-
-
-def _execute_file(folder: Path, text: str) -> None:
-    (folder / "study.py").write_text(text)
-    _execute(folder, ["study.py"])
-
-
-def _execute(folder: Path, arguments: list[str], stdin: bytes = b"") -> None:
+def execute(folder: Path, program: str, stdin: str = "") -> None:
+    """Run a program in a new interpreter; AssertionError for an exit code or a traceback."""
     ended = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, program],
         cwd=folder,
-        env=_environment(),
+        env=environment(),
         input=stdin,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         timeout=SECONDS,
     )
-    text = ended.stdout.decode() + ended.stderr.decode()
-    assert ended.returncode == 0, f"the program ends with {ended.returncode}:\n{text}"
-    assert "Traceback" not in text, f"the program prints a traceback:\n{text}"
+    assert ended.returncode == 0, f"the program ends with {ended.returncode}:\n{ended.stdout}"
+    assert "Traceback" not in ended.stdout, f"the program prints a traceback:\n{ended.stdout}"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return the environment of an interpreter that imports this copy of confml."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "IPYTHONDIR": tempfile.gettempdir()}

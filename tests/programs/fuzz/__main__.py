@@ -18,48 +18,42 @@ from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
 from confml import _jit
 
-EVERY = 10  # seconds between the lines that a fuzzer prints
 
-
-def main(minutes: float, names: list[str], seed: int) -> int:
+def main(minutes: float, seed: int) -> int:
     warnings.simplefilter("ignore")
     faulthandler.enable()
-    findings: dict[str, str] = {}
+    findings: set[str] = set()
     _jit.cache_dir()  # compiled kernels are kept
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""
         print(f"the last mutant of a process that is killed stays in {folder}/fed", flush=True)
-        for name in names:
-            ends, fed, shown = None, 0, time.monotonic()
+        for name, fuzzer in FUZZERS.items():
+            ends = None
             verdicts: Counter[str] = Counter()
             for origin, data in mutants(name, seed):
                 # Not before the first mutant: what is mutated may have to be fitted.
-                ends = ends or time.monotonic() + 60 * minutes / len(names)
+                ends = ends or time.monotonic() + 60 * minutes / len(FUZZERS)
                 if time.monotonic() > ends:
                     break
-                if time.monotonic() > shown + EVERY:
-                    shown = time.monotonic()
-                    print(f"{name}: {fed} mutants, {len(findings)} findings", flush=True)
-                fed += 1
                 (Path(folder) / "fed").write_bytes(data)
                 try:
-                    verdicts[feed(FUZZERS[name], data, Path(folder))] += 1
+                    verdicts[feed(fuzzer, data, Path(folder))] += 1
                 except Exception as error:
+                    verdicts["failed"] += 1
                     frame = traceback.extract_tb(error.__traceback__)[-1]
                     where = f"{name}: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
                     if where not in findings:
                         path = CORPUS / name / f"crash-{len(findings)}-{seed}"
                         path.parent.mkdir(parents=True, exist_ok=True)
                         path.write_bytes(data)
-                        findings[where] = f"{where}, from {origin}: {str(error)[:200]}; kept as {path}"
-                        print(findings[where], flush=True)
+                        findings.add(where)
+                        print(f"{where}, from {origin}: {str(error)[:200]}; kept as {path}", flush=True)
             counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-            print(f"{name}: {fed} mutants, seed {seed}: {counts}", flush=True)
+            print(f"{name}: {verdicts.total()} mutants, seed {seed}: {counts}", flush=True)
     print(f"{len(findings)} findings")
     return 1 if findings else 0
 
 
 if __name__ == "__main__":
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
-    raise SystemExit(main(minutes, sys.argv[2:] or list(FUZZERS), seed=int(time.time())))
+    raise SystemExit(main(float(sys.argv[1]), seed=int(time.time())))

@@ -15,6 +15,8 @@ from programs.fuzz import model_mutants
 from programs.fuzz.json_mutants import mutate_text
 from programs.fuzz.run_fuzzers import Manifest, Report, Store
 
+from confml.config import load_config
+from confml.data import load
 from confml.errors import ConfmlError, printable
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -33,8 +35,7 @@ def mutants(name: str, seed: int) -> Iterator[tuple[str, bytes]]:
     """(name, bytes): every file of a corpus as it is, then mutants of them without end."""
     if name == "model":  # its corpus is made by fits
         yield from model_mutants.mutants(seed)
-    files = sorted((CORPUS / name).iterdir())
-    whole = [(path.name, path.read_bytes()) for path in files]
+    whole = [(path.name, path.read_bytes()) for path in sorted((CORPUS / name).iterdir())]
     yield from whole
     rng = random.Random(f"{name} {seed}")
     while True:
@@ -74,8 +75,6 @@ class Csv:
     name = "csv"
 
     def feed(self, data: bytes, folder: Path) -> None:
-        from confml.data import load
-
         path, choice = folder / "mutant.csv", sum(data[:50])
         path.write_bytes(data)
         keys = {"missing": ("error", "drop", "mean")[choice % 3]}
@@ -92,8 +91,6 @@ class Config:
     name = "config"
 
     def feed(self, data: bytes, folder: Path) -> None:
-        from confml.config import load_config
-
         path = folder / "mutant.yaml"
         path.write_bytes(data)
         config = load_config(str(path))
@@ -113,7 +110,7 @@ def check_message(error: ConfmlError) -> None:
     """An error says something, in lines that are not too long, without control characters when shown."""
     text = str(error)
     assert text.strip() and len(text) < 20_000, f"a message of {len(text)} characters"
-    assert all(one.isprintable() or one in "\n\t" for one in printable(text)), "control characters"
+    assert all(letter.isprintable() or letter in "\n\t" for letter in printable(text)), "control characters"
 
 
 def feed(fuzzer, data: bytes, folder: Path) -> str:

@@ -18,6 +18,7 @@ from programs.fuzz.json_mutants import mutate
 import confml
 from confml.methods.registry import known_methods
 
+COSTS = {a: {b: 1 for b in "012" if b != a} for a in "012"}
 METHODS = [
     ("tcm-nn", {"params": {"k": 2, "mondrian": True}}),
     ("knn", {"params": {"k": 3}}),
@@ -44,10 +45,7 @@ METHODS += [  # further parts of a model
     ("naive-bayes", {"conformal": "split", "params": {"conformal__shift": "label"}}),
     ("tcm-nn", {"risk": 0.4, "selection_part": 0.2, "steps": ["standardise"]}),
     ("tcm-nn", {"params": {"by": "kind"}}),
-    (
-        "naive-bayes",
-        {"costs": {"matrix": {a: {b: 1 for b in "012" if b != a} for a in "012"}, "abstain": 0.3}},
-    ),
+    ("naive-bayes", {"costs": {"matrix": COSTS, "abstain": 0.3}}),
 ]
 STRANGE = (0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63))
 DTYPES = ("<f8", ">f8", "<f4", "<i8", ">i8", "<i4", "<u8", "|u1", "|b1", "<U3", "<c16", "<M8[s]")
@@ -56,33 +54,29 @@ DTYPES = ("<f8", ">f8", "<f4", "<i8", ">i8", "<i4", "<u8", "|u1", "|b1", "<U3", 
 def table(seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     y = np.arange(45) % 3
-    kind = rng.choice(list("uvw"), 45)
-    return pd.DataFrame(
-        {"a": rng.normal(size=45) + y, "b": rng.normal(size=45) - y, "kind": kind, "target": y}
-    )
+    kind, a, b = rng.choice(list("uvw"), 45), rng.normal(size=45) + y, rng.normal(size=45) - y
+    return pd.DataFrame({"a": a, "b": b, "kind": kind, "target": y})
 
 
 @functools.cache
 def models() -> list[tuple[str, dict[str, bytes]]]:
     """(method, members) of one valid model file for each of `METHODS`."""
-    found, frame = [], table()
+    models, frame = [], table()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.confml"
-        for method, more in METHODS:
-            confml.predict(
-                frame, frame[:2].drop(columns="target"), label="target", method=method, save=path, **more
-            )
-            found.append((method, members_of(path)))
-    return found
+        new = frame[:2].drop(columns="target")
+        for method, options in METHODS:
+            confml.predict(frame, new, label="target", method=method, save=path, **options)
+            models.append((method, members_of(path)))
+    return models
 
 
 def members_of(path: Path) -> dict[str, bytes]:
     """The members of the file of skops inside a model file, and the description ``model.json``."""
     with zipfile.ZipFile(path) as archive:
         inner = zipfile.ZipFile(io.BytesIO(archive.read("model.skops")))
-        return {"model.json": archive.read("model.json")} | {
-            name: inner.read(name) for name in inner.namelist()
-        }
+        members = {name: inner.read(name) for name in inner.namelist()}
+        return {"model.json": archive.read("model.json"), **members}
 
 
 def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
@@ -113,11 +107,11 @@ def changed_array(content: bytes, rng: random.Random) -> bytes:
         flat = array.reshape(-1)
         field = rng.choice(array.dtype.names) if array.dtype.names else None
         column = flat[field] if field else flat
-        if column.dtype.kind in "iub":
-            limits = (0, 1) if column.dtype.kind == "b" else (
-                np.iinfo(column.dtype).min, np.iinfo(column.dtype).max
-            )  # fmt: skip
-            column[at] = min(max(rng.choice(STRANGE), int(limits[0])), int(limits[1]))
+        if column.dtype.kind == "b":
+            column[at] = rng.choice((False, True))
+        elif column.dtype.kind in "iu":
+            limits = np.iinfo(column.dtype)
+            column[at] = min(max(rng.choice(STRANGE), limits.min), limits.max)
         elif column.dtype.kind == "f":
             column[at] = rng.choice((0.0, -1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e10))
     elif what == 3 and not array.dtype.names:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 from pathlib import Path
 
 from programs.fuzz import stored_run
+
+from confml import cli
+from confml.report.run.stored import open_run
+from confml.report.write import write_report
 
 
 class Manifest:
@@ -49,42 +52,18 @@ class Report:
     name = "report"
 
     def feed(self, data: bytes, folder: Path) -> None:
-        from confml.report.run.stored import open_run
-        from confml.report.write import write_report
-
         run = stored_run.copy_to(folder)
-        results = open_run(run)
-        write_report(results, run)
+        write_report(open_run(run), run)
         tables = {path: path.read_bytes() for path in run.rglob("*.csv")}
-        files = [
-            run / ".run/report-files",
-            *sorted(run.glob(".*.json")),
-            run / "metrics.csv",
-            run / "summary.csv",
-        ]
-        path = [one for one in files if one.exists()][len(data) % 3]
+        path = run / (".run/report-files", "metrics.csv", "summary.csv")[len(data) % 3]
         path.write_bytes(bytes(path.stat().st_size) if sum(data) % 2 else data)
         write_report(open_run(run), run)
         changed = [path.name for path, content in tables.items() if path.read_bytes() != content]
         assert not changed, f"a damaged {path.name} leaves {changed}"
 
 
-@contextlib.contextmanager
-def _environment(**values: str):
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
 def check_command(command: str, run: Path) -> None:
     """Assert that a command on a run's folder ends with a documented exit code and without a traceback."""
-    from confml import cli
-
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         try:

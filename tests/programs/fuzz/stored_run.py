@@ -8,6 +8,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from confml.config import make_config
+from confml.report.run.stored import open_run
+from confml.runner.run import Execution, run
+
 VALUES = {
     "name": "small",
     "datasets": [{"generate": "five-gaussians", "n": 40, "test-n": 20}],
@@ -42,15 +46,10 @@ def copy_to(folder: Path) -> Path:
 
 def resume(folder: Path):
     """Run the config again, which computes the cells that are not stored whole; return the final state."""
-    from confml.config import make_config
-    from confml.runner.run import Execution, run
-
     return run(make_config(VALUES), folder, Execution(1, engine="serial"))
 
 
 def metrics(folder: Path) -> str:
     """All metrics of a run, and the tables that ``confml report`` writes without figures."""
-    from confml.report.run.stored import open_run
-
     results = open_run(folder)
     return repr(results.metrics) + repr(results.summary)

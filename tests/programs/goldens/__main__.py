@@ -16,6 +16,7 @@ Everything else is a failure, and the exit code is 1. Files that the baseline do
 from __future__ import annotations
 
 import argparse
+import io
 import shutil
 import subprocess
 import sys
@@ -24,10 +25,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import comparison  # noqa: E402
-import outputs  # noqa: E402
+from programs.goldens import comparison, outputs
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -39,24 +39,26 @@ def main() -> int:
     parser.add_argument("action", choices=("check", "store"))
     parser.add_argument("commit", nargs="?", help="with store: the new baseline")
     parser.add_argument("--only", action="append", choices=sorted(outputs.CASES), help="one case")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "goldens", help="of the baseline")
-    parser.add_argument("--keep", type=Path, help="keep the outputs of this checkout in this folder")
     options = parser.parse_args()
     if options.action == "store":
         commit = _git("rev-parse", options.commit or "HEAD").decode().strip()
         BASELINE.write_text(f"{commit}\n")
     commit = BASELINE.read_text().strip()
     cases = options.only or list(outputs.CASES)
-    baseline = make_baseline(commit, options.folder / commit, cases)
+    baseline = make_baseline(commit, ROOT / "build" / "goldens" / commit, cases)
     if options.action == "store":
         return 0
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or Path(temporary)
+    rules = comparison.Rules.read(HERE)
+    verdicts = []
+    with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            outputs.make(case, ROOT, folder / case)
-        verdicts = compare(baseline, folder, cases)
-        if not options.only:
-            verdicts += compare_reference(baseline / "source")
+            outputs.make(case, ROOT, Path(folder, case))
+            before, now = outputs.files(baseline / case), outputs.files(Path(folder, case))
+            verdicts += comparison.compare_files(before, now, rules, prefix=f"{case}/")
+    if not options.only:
+        stored = Path("results") / "reference"
+        before, now = (outputs.stored_files(root / stored) for root in (baseline / "source", ROOT))
+        verdicts += comparison.compare_files(before, now, rules, prefix=f"{stored}/")
     for verdict in verdicts:
         if verdict.kind != comparison.SAME_BYTES:
             print(f"{verdict.kind:28}  {verdict.file}  {verdict.details}")
@@ -71,12 +73,8 @@ def make_baseline(commit: str, folder: Path, cases: list[str]) -> Path:
     if not source.exists():
         partial = folder / "source.partial"
         shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        archive = folder / "source.tar"
-        archive.write_bytes(_git("archive", commit))
-        with tarfile.open(archive) as tar:
-            tar.extractall(partial, filter="data")
-        archive.unlink()
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", commit))) as archive:
+            archive.extractall(partial, filter="data")
         partial.rename(source)
     for case in cases:
         if not (folder / case).exists():
@@ -85,26 +83,6 @@ def make_baseline(commit: str, folder: Path, cases: list[str]) -> Path:
             outputs.make(case, source, partial)
             partial.rename(folder / case)
     return folder
-
-
-def compare(baseline: Path, folder: Path, cases: list[str]) -> list[comparison.Verdict]:
-    rules = comparison.Rules.read(HERE)
-    verdicts = []
-    for case in cases:
-        before, now = outputs.files(baseline / case), outputs.files(folder / case)
-        verdicts += comparison.compare_files(before, now, rules, prefix=f"{case}/")
-    return verdicts
-
-
-def compare_reference(source: Path) -> list[comparison.Verdict]:
-    """Compare the stored tables of results/reference."""
-    tables = {}
-    for name, root in (("before", source), ("now", ROOT)):
-        folder = root / "results" / "reference"
-        paths = [path for path in folder.rglob("*") if path.suffix in (".csv", ".json")]
-        tables[name] = {path.relative_to(folder).as_posix(): path for path in paths}
-    rules = comparison.Rules.read(HERE)
-    return comparison.compare_files(tables["before"], tables["now"], rules, prefix="results/reference/")
 
 
 def _git(*arguments: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import re
@@ -10,6 +9,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from programs.shared import read_csv
 
 SAME_BYTES = "same bytes"
 SAME_NUMBERS = "same numbers"
@@ -51,10 +52,9 @@ class Rules:
 
     @classmethod
     def read(cls, folder: Path) -> Rules:
-        retired = [
-            Retired(row["file"], row["column"], row["value"]) for row in _table(folder / "retired.csv")
-        ]
-        moved = [(row["old"], row["new"], row["split"]) for row in _table(folder / "moved.csv")]
+        lines = read_csv(folder / "retired.csv")
+        retired = (Retired(line["file"], line["column"], line["value"]) for line in lines)
+        moved = ((line["old"], line["new"], line["split"]) for line in read_csv(folder / "moved.csv"))
         return cls(tuple(retired), tuple(moved))
 
     def of_file(self, file: str) -> list[Retired]:
@@ -98,22 +98,22 @@ def compare(before: Path, now: Path, retired: list[Retired], split: str = "") ->
     """
     if before.read_bytes() == now.read_bytes():
         return SAME_BYTES, ""
-    read = _json if before.suffix == ".json" else _table
+    read = _json if before.suffix == ".json" else read_csv
     tables = read(before), read(now)
     if split:
         rows = [row for row in tables[1] if row["split"] == split]
         tables = tables[0], [{name: row[name] for name in tables[0][0] if name in row} for row in rows]
     if not differences(*tables):
         return SAME_NUMBERS, ""
-    drop = _without_keys if before.suffix == ".json" else _without_columns
-    found = differences(*(drop(table, retired) for table in tables))
-    if not found:
+    texts = differences(*(_without_retired(table, retired) for table in tables))
+    if not texts:
         return SAME_WITHOUT_RETIRED, ""
+    kind = DIFFERENT
     if before.name == "answer.json":
         of_time = retired + [Retired(before.name, key, "") for key in OF_FASTEST]
-        if not differences(*(drop(table, of_time) for table in tables)):
-            return OTHER_FASTEST, f"{len(found)} differences: " + "; ".join(found[:SHOWN])
-    return DIFFERENT, f"{len(found)} differences: " + "; ".join(found[:SHOWN])
+        if not differences(*(_without_retired(table, of_time) for table in tables)):
+            kind = OTHER_FASTEST
+    return kind, f"{len(texts)} differences: " + "; ".join(texts[:SHOWN])
 
 
 def differences(before: Any, now: Any, place: str = "") -> list[str]:
@@ -143,11 +143,6 @@ def _is_equal(before: Any, now: Any) -> bool:
     return first == second or (first != first and second != second)
 
 
-def _table(path: Path) -> list[dict[str, str]]:
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def _json(path: Path) -> Any:
     return _without_seconds(json.loads(path.read_text()))
 
@@ -165,26 +160,17 @@ def _without_seconds(value: Any) -> Any:
     return TIME.sub("TIME", value) if isinstance(value, str) else value
 
 
-def _without_columns(table: list[dict[str, str]], retired: list[Retired]) -> list[dict[str, str]]:
-    columns = {rule.column for rule in retired if rule.column and not rule.value}
-    return [
-        {column: text for column, text in row.items() if column not in columns}
-        for row in table
-        if not any(_has_value(row, rule) for rule in retired)
-    ]
-
-
-def _without_keys(value: Any, retired: list[Retired]) -> Any:
+def _without_retired(value: Any, retired: list[Retired]) -> Any:
+    """Return a value of JSON, or rows of a table, without retired keys, columns and rows."""
     if isinstance(value, dict):
         keys = {rule.column for rule in retired if rule.column and not rule.value}
-        return {key: _without_keys(item, retired) for key, item in value.items() if key not in keys}
+        return {key: _without_retired(item, retired) for key, item in value.items() if key not in keys}
     if isinstance(value, list):
-        kept = [
-            item
+        return [
+            _without_retired(item, retired)
             for item in value
-            if not any(isinstance(item, dict) and _has_value(item, rule) for rule in retired)
+            if not isinstance(item, dict) or not any(_has_value(item, rule) for rule in retired)
         ]
-        return [_without_keys(item, retired) for item in kept]
     return value
 
 
