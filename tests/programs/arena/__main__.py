@@ -49,11 +49,7 @@ def config(folder: Path, names: list[str]) -> Path:
 def main() -> int:
     """Do the steps that are named, or all."""
     parser = argparse.ArgumentParser(prog="tests/programs/arena", description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "steps",
-        nargs="*",
-        help="data, run, tables (all by default), or report, tables of a run that has not finished",
-    )
+    parser.add_argument("steps", nargs="*", help="data, run, tables; all by default")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "arena", help="data and cells")
     parser.add_argument("--datasets", nargs="+", default=[], help="names of data sets")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "reference" / "arena")

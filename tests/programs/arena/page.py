@@ -70,7 +70,9 @@ def write_page(stored: Path, figures: Path, page: Path) -> None:
     text = re.sub(r"\{([^:{}]+):([^:{}]+)\}", lambda match: f"{numbers.loc[match[1], match[2]]:.3g}", text)
     page.write_text(text, encoding="utf-8")
     for figure in ("coverage", "sizes"):
-        shutil.copy(figures / f"arena-{figure}.svg", page.parent)
+        path = figures / f"arena-{figure}.svg"
+        if path.resolve().parent != page.resolve().parent:
+            shutil.copy(path, page.parent)
 
 
 def number(form: str):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 from _numbers import OUTCOMES, Number
 
@@ -69,7 +68,7 @@ def draw_numbers(table: PublishedTable, numbers: Sequence[Number], folder: Path)
                 artists, labels = axes.get_legend_handles_labels()
                 handles |= dict(zip(labels, artists, strict=True))
             styles.add_legend(figure, handles)
-        write_svg(figure, folder / f"{table.name}.svg")
+        styles.save(figure, folder / table.name, formats=())
     return True
 
 
@@ -102,16 +101,12 @@ def draw_outcomes(numbers: Mapping[str, Sequence[Number]], path: Path) -> None:
                 if share >= 4:
                     axes.annotate(str(count), (left + share / 2, line), ha="center", va="center", fontsize=7)
                 left += share
-        axes.set_yticks(range(len(numbers)), [f"{name} ({len(own)})" for name, own in numbers.items()])
+        axes.set_yticks(
+            range(len(numbers)), [f"{name} ({len(results)})" for name, results in numbers.items()]
+        )
         axes.invert_yaxis()
         axes.set_xlim(0, 100)
         axes.set_xlabel("results of the source, per cent; numbers of results in the bars")
         artists, labels = axes.get_legend_handles_labels()
         styles.add_legend(figure, dict(zip(labels, artists, strict=True)))
-        write_svg(figure, path)
-
-
-def write_svg(figure: Any, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with styles.style():
-        figure.savefig(path, format="svg", metadata={"Date": None})
+        styles.save(figure, path.with_suffix(""), formats=())
