@@ -39,7 +39,7 @@ def audit(data: DataSet) -> list[Finding]:
         *_rare_classes(data, train),
         *no_feature,
         *_many_categories(data, named),
-        *_given_away(data, rows, y, train),
+        *_determining_features(data, rows, y, train),
         *_duplicate_features(data, train),
         *_unscaled(data, train),
     ]
@@ -144,7 +144,7 @@ def _rare_classes(data: DataSet, train: np.ndarray) -> list[Finding]:
 # ---- features
 
 
-def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
+def _determining_features(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
     """Return the features that determine the label, more often than chance would have it; equal rows count
     once.
     """

@@ -88,7 +88,7 @@ class Batch:
         for name, values in self._more_columns():
             header.append(name)
             columns.append(_csv_fields(values, digits))
-        of_rows = self._own_columns(others=header)
+        of_rows = self._id_columns(header)
         full = [_spread(column, self.predicted) for column in columns]
         texts = [map(str, of_rows.pop("line")), *(map(field, column) for column in of_rows.values())]
         return ["line", *of_rows, *header], [*map(list, texts), *full]
@@ -109,7 +109,7 @@ class Batch:
             )
             for name, values in columns.items()
         }
-        of_rows = self._own_columns(others=list(columns))
+        of_rows = self._id_columns(list(columns))
         everything = pd.DataFrame(series, columns=list(columns)).reindex(range(len(self.rows.lines)))
         for at, (name, values) in enumerate(of_rows.items()):
             everything.insert(at, name, values)
@@ -154,10 +154,10 @@ class Batch:
         of_labels = [columns.get(labels[row], -1) for row in rows[positions].tolist()]
         return positions, np.array(of_labels, dtype=np.int64)
 
-    def _own_columns(self, others: Sequence[str]) -> dict[str, list[Any]]:
+    def _id_columns(self, header: Sequence[str]) -> dict[str, list[Any]]:
         """Return columns of the new rows; an identifier with the name of another column gets ``id.``."""
         columns: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
-        ends = {"line", "label", *others}
+        ends = {"line", "label", *header}
         for j, name in enumerate(self.id_columns):
             columns[f"id.{name}" if name in ends else name] = self.rows.ids[:, j].tolist()
         if self.rows.labels is not None:

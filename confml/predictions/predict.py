@@ -180,7 +180,7 @@ def predict(
         say(sentence)
     answers = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     if isinstance(train, pd.DataFrame):
-        answers = _with_own_labels(answers, train[label])
+        answers = _in_label_type(answers, train[label])
     if isinstance(new, pd.DataFrame):
         answers.index = new.index
     return Answers.of(answers, facts)
@@ -228,7 +228,7 @@ def _fitted(
     return fit_model(config, Choice(**choice, risk=target), data, say)
 
 
-def _with_own_labels(answers: pd.DataFrame, true_labels: pd.Series) -> pd.DataFrame:
+def _in_label_type(answers: pd.DataFrame, true_labels: pd.Series) -> pd.DataFrame:
     """Return the predictions with labels of the type in the training DataFrame, such as bool."""
     typed = {cell_text(value): value for value in true_labels.drop_duplicates().tolist()}
     if all(isinstance(value, str | int) and not isinstance(value, bool) for value in typed.values()):

@@ -181,12 +181,12 @@ class RunResults:
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
-        if (label := self.given_label(method, params)) is not None:
+        if (label := self.config_label(method, params)) is not None:
             return label
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
         return with_values(name, params)
 
-    def given_label(self, method: str, params: Mapping[str, Any]) -> str | None:
+    def config_label(self, method: str, params: Mapping[str, Any]) -> str | None:
         """Return the config's label for a method variant with its swept parameters, None without a label."""
         for entry in self.config.methods:
             if entry.label and entry.name == method:

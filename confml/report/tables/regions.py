@@ -43,7 +43,7 @@ def file_names(run: RunResults) -> dict[tuple[str, str, str], str]:
     """
     names: dict[tuple[str, str], str] = {}
     for cell in run.cells:
-        label = run.given_label(cell.method, cell.params)
+        label = run.config_label(cell.method, cell.params)
         name = f"{cell.method};{cell.variant}".strip(";") if label is None else ";".join(label.split())
         clashes = name in names.values() and (cell.method, cell.variant) not in names
         names.setdefault((cell.method, cell.variant), f"{cell.method};{cell.variant}" if clashes else name)
