@@ -68,40 +68,32 @@ def test_new_rows_may_come_from_a_pipe(tmp_path, monkeypatch):
     assert answers.exit_code == 0 and len(answers.stdout.splitlines()) == 5, answers.output
 
 
-CONFIG = {"name": "a", "datasets": ["iris"], "methods": ["knn"]}
+SWEEP, TUNE = ({key: {"k": [1, 2, 3]}} for key in ("sweep", "tune"))
 
 
-def test_splits_have_a_limit_that_can_be_raised(monkeypatch):
-    folds = {"kind": "k-fold", "folds": 10, "repeats": 200_000}
-    for protocol in ({"kind": "holdout", "repeats": 10**12}, folds):
-        with pytest.raises(ConfigError, match="CONFML_MOST_SPLITS"):
-            make_config(CONFIG | {"protocol": protocol})
-    protocol = {"kind": "holdout", "repeats": 3}
-    monkeypatch.setenv("CONFML_MOST_SPLITS", "2")
-    with pytest.raises(ConfigError, match="3 splits per data set are more than the limit of 2"):
-        make_config(CONFIG | {"protocol": protocol})
-    monkeypatch.setenv("CONFML_MOST_SPLITS", "3")
-    make_config(CONFIG | {"protocol": protocol})
-
-
-def test_grids_have_limits_that_can_be_raised(monkeypatch):
-    def config(**method):
-        return CONFIG | {"methods": ["bayes-knn", {"name": "knn", **method}], "protocol": protocol}
-
-    protocol = {"kind": "holdout", "repeats": 100_000}
-    with pytest.raises(ConfigError, match=r"10,100,000 fits per data set.*CONFML_MOST_FITS"):
-        make_config(config(sweep={"k": "1..100"}))
-    protocol = {"kind": "holdout", "repeats": 2}
-    monkeypatch.setenv("CONFML_MOST_FITS", "7")
-    with pytest.raises(ConfigError, match="8 fits per data set are more than the limit of 7"):
-        make_config(config(sweep={"k": [1, 2, 3]}))
-    make_config(config(tune={"k": [1, 2, 3]}))
-    monkeypatch.setenv("CONFML_MOST_COMBINATIONS", "2")
-    for kind in ("sweep", "tune"):
-        with pytest.raises(ConfigError, match="3 combinations, expected at most 2.*CONFML_MOST_COMBINATIONS"):
-            make_config(config(**{kind: {"k": [1, 2, 3]}}))
-    monkeypatch.setenv("CONFML_MOST_COMBINATIONS", "3")
-    make_config(config(tune={"k": [1, 2, 3]}))
+@pytest.mark.parametrize(
+    ("limit", "most", "message", "protocol", "method"),
+    [
+        ("SPLITS", None, "", {"repeats": 10**12}, {}),
+        ("SPLITS", None, "", {"kind": "k-fold", "folds": 10, "repeats": 200_000}, {}),
+        ("SPLITS", 3, "3 splits per data set are more than the limit of 2", {"repeats": 3}, {}),
+        ("FITS", None, "20,000,000 fits per data set", {"repeats": 200_000}, {"sweep": {"k": "1..100"}}),
+        ("FITS", 6, "6 fits per data set are more than the limit of 5", {"repeats": 2}, SWEEP),
+        ("FITS", 2, "2 fits per data set are more than the limit of 1", {"repeats": 2}, TUNE),
+        ("COMBINATIONS", 3, "3 combinations, expected at most 2", {"repeats": 2}, SWEEP),
+        ("COMBINATIONS", 3, "3 combinations, expected at most 2", {"repeats": 2}, TUNE),
+    ],
+)
+def test_limits_of_runs_can_be_raised(monkeypatch, limit, most, message, protocol, method):
+    values = {"name": "a", "datasets": ["iris"], "methods": [{"name": "knn", **method}]}
+    values["protocol"] = {"kind": "holdout", **protocol}
+    if most is not None:
+        monkeypatch.setenv(f"CONFML_MOST_{limit}", str(most - 1))
+    with pytest.raises(ConfigError, match=f"{message}.*CONFML_MOST_{limit}"):
+        make_config(values)
+    if most is not None:
+        monkeypatch.setenv(f"CONFML_MOST_{limit}", str(most))
+        make_config(values)
 
 
 def test_columns_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):

@@ -134,6 +134,54 @@ def test_first_rows_train(made):
     assert data.train_rows.tolist() == [0, 1] and data.part_row(data.test_rows).tolist() == [0, 1]
 
 
+DELIMITED = "columns: [a, b, y]\nlabel: y\nexpect: {rows: 2, attributes: 2, classes: {red: 1, ab: 1}}"
+
+
+@pytest.mark.parametrize(
+    ("separator", "text"),
+    [
+        ("comma", " 1, 2.5 ,red\r\n\r\n3,-.4,ab\r\n\n"),
+        ("semicolon", "1;2.5;red\n\n3;-.4;ab"),
+        ("blanks", "  1 2.5\tred \n\n3   -.4 ab\n"),
+    ],
+)
+def test_delimited_text(made, separator, text):
+    data = made(
+        {"a.data": "# made\n" + text},
+        DELIMITED,
+        f"{{kind: delimited, separator: {separator}, skip-lines: 1}}",
+    )
+    assert data.X.tolist() == [[1, 2.5], [3, -0.4]] and data.y.tolist() == ["red", "ab"]
+    assert data.lines.tolist() == [2, 4]
+
+
+def test_a_header_after_leading_lines(made):
+    content = gzip.compress(b'# made\n\n"fixed acidity";"y"\n7.4;3\n7;4\n')
+    reader = "{kind: delimited, separator: semicolon, header: true, compressed: gzip, skip-lines: 2}"
+    card = "label: y\nexpect: {rows: 2, attributes: 1, classes: {3: 1, 4: 1}}"
+    data = made({"a.csv.gz": content}, card, reader)
+    assert data.attributes == ("fixed acidity",) and data.lines.tolist() == [4, 5]
+
+
+KEEL = """@relation toy
+@attribute Size real [0.0,9.0]
+@attribute Colour {red,green,blue}
+@attribute Class {yes,no}
+@inputs Size, Colour
+@outputs Class
+@data
+1.5,red,yes
+2, blue, no
+"""
+
+
+def test_keel(made):
+    card = "expect: {rows: 2, attributes: 2, columns: 3, classes: {yes: 1, no: 1}}"
+    data = made({"a.dat": KEEL}, card, "{kind: keel}")
+    assert data.attributes == ("Size", "Colour=blue", "Colour=red") and data.lines.tolist() == [8, 9]
+    assert data.table.tolist() == [[1.5, 1], [2, 0]] and data.y.tolist() == ["yes", "no"]
+
+
 @pytest.mark.parametrize(
     "change, said",
     [

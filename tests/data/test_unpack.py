@@ -8,37 +8,27 @@ import pytest
 from confml.data.unpack import shar_member, uncompress_z
 
 
-def compress_z(data: bytes, widest: int = 16, check_every: int = 10_000) -> bytes:
+def compress_z(data: bytes, widest: int = 16, clear_after: int = 10**9) -> bytes:
     """What compress 4.0 writes, code by code; slow and plain.
 
-    Once the table is full, the ratio of bytes read to bytes written is looked at after every ``check_every``
-    bytes read, and the table cleared when it has fallen (0: at every look). The padding of a group not full
-    holds what the buffer held before, as in the original.
+    A full table is cleared once ``clear_after`` bytes are read since it was new. Codes are written in groups
+    of eight; a group that is not full is padded, with zeros here, where the width changes.
     """
-    out = bytearray([0x1F, 0x9D, widest | 128])
-    buffer = bytearray(32)
-    bits, width = 0, 9  # of the present group of codes: how much is filled, and of each code
-
-    def emit(code: int):
-        nonlocal bits
-        at, shift = divmod(bits, 8)
-        number = code << shift | buffer[at] & ((1 << shift) - 1)
-        for i in range(-(-(width + shift) // 8)):
-            buffer[at + i] = number >> (8 * i) & 255
-        bits += width
-        if bits == 8 * width:
-            end_group(width)
+    out, group, width = bytearray([0x1F, 0x9D, widest | 128]), [], 9
 
     def end_group(size: int):
-        nonlocal bits
-        out.extend(buffer[:size] if bits else b"")
-        bits = 0
+        number = sum(code << (width * at) for at, code in enumerate(group))
+        out.extend(number.to_bytes(width, "little")[: size if group else 0])
+        group.clear()
+
+    def emit(code: int):
+        group.append(code)
+        if len(group) == 8:
+            end_group(width)
 
     letters = {bytes([byte]): byte for byte in range(256)}
-    first = 257
-    table, free = dict(letters), first
-    prefix, ratio, next_check = b"", 0, check_every
-    for read, byte in enumerate(data, start=1):
+    table, free, prefix, started = dict(letters), 257, b"", 0
+    for read, byte in enumerate(data):
         longer = prefix + bytes([byte])
         if longer in table:
             prefix = longer
@@ -51,19 +41,14 @@ def compress_z(data: bytes, widest: int = 16, check_every: int = 10_000) -> byte
             if free - 1 == 1 << width and width < widest:
                 end_group(width)
                 width += 1
-        elif read >= next_check:
-            next_check = read + check_every
-            now = read * 256 // len(out)
-            if now > ratio and check_every:
-                ratio = now
-            else:
-                emit(256)
-                end_group(width)
-                table, free, width, ratio = dict(letters), first, 9, 0
+        elif read - started > clear_after:
+            emit(256)
+            end_group(width)
+            table, free, width, started = dict(letters), 257, 9, read
         prefix = bytes([byte])
     if prefix:
         emit(table[prefix])
-    end_group(-(-bits // 8))
+    end_group(-(-width * len(group) // 8))
     return bytes(out)
 
 
@@ -72,10 +57,10 @@ def text_like(n: int, seed: int = 0) -> bytes:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
 
 
-@pytest.mark.parametrize(("widest", "check_every"), [(16, 10_000), (12, 500), (10, 0)])
-def test_uncompress_of_much_text_with_all_widths_and_cleared_tables(widest, check_every):
+@pytest.mark.parametrize(("widest", "clear_after"), [(16, 10**9), (12, 20_000), (10, 3000)])
+def test_uncompress_of_much_text_with_all_widths_and_cleared_tables(widest, clear_after):
     data = text_like(60_000)
-    packed = compress_z(data, widest, check_every)
+    packed = compress_z(data, widest, clear_after)
     assert len(packed) < len(data)
     assert uncompress_z(packed) == data
 
