@@ -5,6 +5,7 @@ form.
 """
 
 import gzip
+import re
 import struct
 import zipfile
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from confml.data.cards import Card, Delimited, Idx, Inline, Keel, Sklearn
+from confml.data.cards import Card, Idx, Inline, Keel, Sklearn
 from confml.data.csv_text import CsvFormat, read_blocks
 from confml.data.text_table import TextTable
 
@@ -47,7 +48,9 @@ def read_files(card: Card, paths: Sequence[Path]) -> tuple[list[TextTable], str,
         table, nominal, declared = read_keel(path, reader.member)
         tables, label = [table], card.label or declared
     else:
-        tables = [read_delimited(path, reader, card.columns) for path in paths]
+        skipped, separator = reader.skip_lines, reader.separator
+        texts = [(path, read_text(path, reader.compressed)) for path in paths]
+        tables = [read_rows(*text, skipped, separator, card.columns) for text in texts]
         if card.files[0].part is None:
             data, lines = (
                 pa.concat_tables([table.data for table in tables]),
@@ -81,11 +84,11 @@ def read_text(path: Path, compressed: str | None = None, member: str | None = No
 
     compressed: ``gzip`` or None. member: a file in a zip file.
     """
-    if member is not None:
+    if member is None:
+        data = path.read_bytes()
+    else:
         with zipfile.ZipFile(path) as archive:
             data = archive.read(member)
-    else:
-        data = path.read_bytes()
     data = gzip.decompress(data) if compressed else data
     try:
         text = data.decode("utf-8-sig")
@@ -94,42 +97,29 @@ def read_text(path: Path, compressed: str | None = None, member: str | None = No
     return text.replace("\r\n", "\n")
 
 
-def read_delimited(path: Path, reader: Delimited, names: Sequence[str] | None) -> TextTable:
+def read_rows(path: Path, text: str, skipped: int, separator: str, names: Sequence[str] | None) -> TextTable:
     """Return rows of text, one per line; empty lines and blanks around a field do not count.
 
-    names: of the columns; None reads them from the first line after ``skip-lines``.
+    skipped: lines before them. names: of the columns; None reads them from the first line that is not
+    skipped.
     """
-    text = read_text(path, reader.compressed)
-    return _table(path, text, reader.skip_lines, reader.separator, names)
-
-
-def _table(path: Path, text: str, skipped: int, separator: str, names: Sequence[str] | None) -> TextTable:
     body = "\n" * skipped + text.split("\n", skipped)[-1]
     header, parts = read_blocks(path, iter([body.encode()]), CsvFormat(None, separator, names is None), None)
     tables, lines = zip(*parts, strict=True)
-    names = header.names if names is None else names
-    data = pa.concat_tables(tables).rename_columns(list(names))
+    data = pa.concat_tables(tables).rename_columns(list(header.names if names is None else names))
     return TextTable(path, data, np.concatenate(lines), separator)
 
 
 def read_keel(path: Path, member: str | None = None) -> tuple[TextTable, tuple[str, ...], str]:
     """Return rows in KEEL's format, the nominal attributes, and the label: ``@outputs``, or the last one."""
     text = read_text(path, member=member)
-    names: list[str] = []
-    nominal: list[str] = []
-    label = None
-    lines = text.split("\n")
-    number = next(at for at, line in enumerate(lines, start=1) if line.lower().startswith("@data"))
-    for line in lines[: number - 1]:
-        words = line.split(None, 2)
-        keyword = words[0].lower() if words else ""
-        if keyword == "@attribute" and len(words) == 3:
-            names.append(words[1])
-            nominal += [words[1]] if words[2].lstrip().startswith("{") else []
-        elif keyword in ("@output", "@outputs"):
-            label = words[1]
-    label = label or names[-1]
-    return _table(path, text, number, "comma", names), tuple(set(nominal) - {label}), label
+    head = re.split(r"(?im)^@data", text)[0]
+    attributes = re.findall(r"(?im)^@attribute\s+(\S+)\s+(.)", head)
+    output = re.search(r"(?im)^@outputs?\s+(\S+)", head)
+    names = [name for name, _ in attributes]
+    label = output[1] if output else names[-1]
+    nominal = tuple(name for name, first in attributes if first == "{" and name != label)
+    return read_rows(path, text, head.count("\n") + 1, "comma", names), nominal, label
 
 
 def read_idx(path: Path) -> np.ndarray:
