@@ -159,31 +159,32 @@ class Numbers(NamedTuple):
 _TOGETHER = 1 << 20  # fields that are read as numbers at a time
 
 
-def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple[np.ndarray, np.ndarray]:
+def plain_numbers(
+    table: TextTable, names: Sequence[str], decimal: str, nominal: Collection[str] = ()
+) -> tuple[np.ndarray, np.ndarray]:
     """Return columns as numbers (n, a), NaN where one is missing, and (a,) bool, which columns are numbers.
 
-    Columns with marks, or with numbers that only Python reads, are none. Many columns are read together: they
-    take no time of their own.
+    Columns with marks, with numbers that only Python reads, and those in ``nominal`` are none. Many columns
+    are read together: they take no time of their own.
     """
     n = len(table)
     by_column, plain = np.empty((len(names), n)), np.zeros(len(names), dtype=bool)
     columns = [table.data.column(table.positions[name]) for name in names]
-    missing = [text.replace(",", ".") if decimal == "," else text for text in ("", *table.missing)]
-    numbers = [float(text) for text in missing if is_number(text)]  # such as -999
+    numbers = [float(text.replace(",", ".")) for text in table.missing if is_number(text.replace(",", "."))]
     texts = []
     for at, column in enumerate(columns):
         if is_numeric(column.type):
             column_values = column.cast(pa.float64(), safe=False).to_numpy()
             by_column[at] = np.where(np.isin(column_values, numbers), np.nan, column_values)
             plain[at] = True
-        else:
+        elif names[at] not in nominal:
             texts.append(at)
     step = max(1, _TOGETHER // max(1, n))
     parts = [texts[first : first + step] for first in range(0, len(texts) if n else 0, step)]
     while parts:
         part = parts.pop()
         fields = pa.chunked_array([chunk for at in part for chunk in columns[at].chunks])
-        of_part = _plain(fields, missing, bool(numbers), decimal)
+        of_part = _plain(fields, sorted({"", *table.missing}), decimal)
         if of_part is not None:
             by_column[part] = of_part.reshape(-1, n)
             plain[part] = True
@@ -192,24 +193,24 @@ def plain_numbers(table: TextTable, names: Sequence[str], decimal: str) -> tuple
     return by_column.T, plain
 
 
-def _plain(
-    fields: pa.ChunkedArray, missing: Sequence[str], has_numbers: bool, decimal: str
-) -> np.ndarray | None:
-    """Return fields as numbers, None if one is neither a number nor missing.
-
-    has_numbers: whether a text of missing values is a number.
-    """
+def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.ndarray | None:
+    """Return fields as numbers, None if one is neither a number nor missing."""
+    if numbers := [text for text in missing if is_number(text.replace(",", "."))]:  # such as -999
+        fields = pc.if_else(pc.is_in(fields, value_set=pa.array(numbers)), None, fields)
     if decimal == ",":
         if pc.any(pc.match_substring(fields, ".")).as_py():
             return None
         fields = pc.replace_substring(fields, ",", ".")
-    for has_missing in (True,) if has_numbers else (False, True):
-        if has_missing:
-            fields = pc.if_else(pc.is_in(fields, value_set=pa.array(missing)), None, fields)
+    for is_sure in (True, False):
+        if not is_sure:  # numbers begin with a digit, a sign or a point, and these stand between + and :
+            other = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
+            if not pc.all(pc.is_in(fields.filter(other), value_set=pa.array(missing))).as_py():
+                return None
+            fields = pc.if_else(other, None, fields)
         with contextlib.suppress(pa.ArrowInvalid):
-            values = fields.cast(pa.float64())
-            if not pc.any(pc.is_nan(values)).as_py():
-                return values.to_numpy()
+            numbers = fields.cast(pa.float64())
+            if not pc.any(pc.is_nan(numbers)).as_py():
+                return numbers.to_numpy()
     return None
 
 

@@ -75,7 +75,7 @@ def read_columns(
     text, with the lines of the rarer kind.
     """
     nominal, values = set(nominal), plain.values
-    is_plain = plain.is_plain & ~(np.abs(values) >= 2**53).any(axis=0)
+    is_plain = plain.is_plain & ~((values >= 2**53) | (values <= -(2**53))).any(axis=0)
     categories: dict[str, tuple[str, ...] | None] = {}  # of the columns that are features
     by_kind: dict[str, list[str]] = {"nominal": [], "text": [], "integer": [], "identifier": []}
     problems: dict[str, str] = {}  # kind by sentence

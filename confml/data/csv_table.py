@@ -128,7 +128,7 @@ def load_tables(
         notes += check_new_columns(test, [keys.label, *groups, *features], train.names)
     for file in files:
         _check_labels(file, keys.label)
-    plain = Plain(*plain_numbers(train, features, keys.decimal))
+    plain = Plain(*plain_numbers(train, features, keys.decimal, keys.nominal))
     plain = handle_missing(train, features, plain, keys, False, notes)
     if keys.duplicates == "drop":
         plain = _without_duplicates(train, plain, [*features, *groups, keys.label], notes)
