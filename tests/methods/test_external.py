@@ -166,7 +166,7 @@ def test_training_rows_are_needed_to_calibrate(rows):
     data = load_datasets(settings)
     (split,) = outer_splits(settings.protocol, data["data"])
     _, test = split_rows(data["data"], settings.protocol, split, settings.seed)
-    write(folder / "p.csv", COLUMNS, [GOOD[row] for row in test.tolist()])
+    write(folder / "p.csv", COLUMNS, [GOOD[row] for row in test])
     assert len(make_plan(settings, data).cells) == 1
     settings = config(folder, [{**EXTERNAL, "conformal": "split"}])
     with pytest.raises(DataError, match="training rows of 'data', split r0, which conformal calibrates on,"):

@@ -5,7 +5,6 @@ import pytest
 
 from confml.errors import ConfmlError
 from confml.steps.base import Step
-from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline, build_step, known_steps
 
 NAMES = sorted(known_steps())
@@ -119,9 +118,8 @@ def test_the_scale_of_the_data_does_not_matter(name, exponent):
 def test_finite_values_become_finite_ones(name):
     ends = np.array([[-LARGEST, 0.0], [LARGEST, 0.25], [0.0, 5e-324], [LARGEST, LARGEST]])
     step = build_step(name)
-    treated, _, _ = step.fit_training(ends[:3], np.zeros(3))
-    assert np.isfinite(treated).all() and np.isfinite(step.transform(ends)).all()
-    assert treated[0, 0] < treated[2, 0] or name == "row-standardise"
+    assert np.isfinite(step.fit_training(ends[:3], np.zeros(3))[0]).all()
+    assert np.isfinite(step.transform(ends)).all()
 
 
 # ---- chains
@@ -157,32 +155,12 @@ def test_a_chain_has_the_columns_and_kinds_that_are_left():
     assert chain.fit_metrics_["tomek-links.removed_rows"] == 80 - len(kept)
 
 
-class Keep(Step):
-    """Keep every ``each``-th training row, and count the others."""
-
-    name = "keep"
-
-    def __init__(self, each):
-        self.each = each
-
-    def fit_training(self, X, y, rng=None):
-        kept = np.arange(len(y))[self.each - 1 :: self.each]
-        self.removed = len(y) - len(kept)
-        return X[kept], y[kept], kept
-
-    @property
-    def fit_metrics_(self):
-        return {"removed_rows": float(self.removed)}
-
-
 def test_a_step_learns_from_the_rows_that_are_left(table):
     X, y = table
-    chain = StepPipeline([Keep(2), build_step("standardise"), Keep(2)])
-    treated, labels, kept = chain.fit_training(X, y)
-    assert np.array_equal(kept, np.arange(3, 40, 4)) and np.array_equal(labels, y[kept])
-    expected = (X - X[1::2].mean(axis=0))[:, :4] / X[1::2].std(axis=0)[:4]
-    np.testing.assert_allclose(chain.transform(X)[:, :4], expected)
+    chain = build_pipeline([("tomek-links", {}), ("standardise", {}), ("select-examples", {})])
+    treated, labels, kept = chain.fit_training(X, y, np.random.default_rng(0))
+    left = build_step("tomek-links").fit_training(X, y)[0]
+    expected = (X - left.mean(axis=0))[:, :4] / left.std(axis=0)[:4]
+    assert len(kept) < len(left) < 40 and np.array_equal(labels, y[kept])
     np.testing.assert_allclose(treated[:, :4], expected[kept])
-    assert chain.fit_metrics_ == {"keep.removed_rows": 10.0}
-    with pytest.raises(ConfmlError, match="'keep' left none of 40"):
-        StepPipeline([Keep(99)]).fit_training(X, y)
+    np.testing.assert_allclose(chain.transform(X)[:, :4], expected)
