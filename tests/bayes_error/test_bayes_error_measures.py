@@ -119,11 +119,6 @@ def test_errors_of_the_nearest_neighbour_equal_a_look_at_every_pair(seed):
     assert bounds.lower == cover_hart_bound(bounds.error, 3)
 
 
-def test_rows_that_are_all_equal_have_every_error_of_the_nearest_neighbour():
-    bounds = bayes_errors(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1]).nearest_neighbour
-    assert (bounds.least, bounds.most) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_from_one_tree_equal_kruskal(seed):
     """Sekeh, Oselio and Hero (2020), theorems 3 and 4."""
@@ -143,11 +138,9 @@ def test_bounds_from_one_tree_equal_kruskal(seed):
 
 
 def test_bounds_of_the_nearest_neighbour_contain_the_known_error():
-    rng = np.random.default_rng(4)
-    X, y = gaussian_classes(1500, 1500, 2.0, rng)
+    X, y = gaussian_classes(500, 500, 2.0, np.random.default_rng(4))
     bounds = bayes_errors(X, y).nearest_neighbour
-    truth = float(two_gaussians_bayes_error(distance=2.0))
-    assert bounds.lower - 0.02 < truth < bounds.upper
+    assert bounds.lower - 0.02 < float(two_gaussians_bayes_error(distance=2.0)) < bounds.upper
     assert cover_hart_bound(0.5, 2) == pytest.approx(0.5)
     assert cover_hart_bound(2 / 3, 3) == pytest.approx(2 / 3)
 
@@ -214,7 +207,6 @@ def test_a_sample_has_every_class_with_its_share():
     for most in range(6, 150):  # never more, and never far from the shares
         counts = np.bincount(thirds[sample_by_class(thirds, most, np.random.default_rng(most))])
         assert counts.sum() == most and np.ptp(counts) <= 1
-    assert len(sample_by_class(thirds, 2, np.random.default_rng(0))) == 6
     assert sorted(sample_by_class(y, None, np.random.default_rng(0)).tolist()) == list(range(1000))
 
 

@@ -39,10 +39,9 @@ def test_the_predictive_is_a_multivariate_t(form):
         densities.append((n + 1) * t.pdf(new))
     expected = np.column_stack(densities)
     model = BayesDiscriminant(form).fit(X, y)
-    found = model.predict_proba(new)
-    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
-    np.testing.assert_array_equal(model.confident_predict(new)["reject"].scores, found)
-    assert model.fit_metrics_["prior_rows"] == 0
+    p = model.predict_proba(new)
+    np.testing.assert_allclose(p, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_array_equal(model.confident_predict(new)["reject"].scores, p)
 
 
 @pytest.mark.parametrize("form", ["linear", "quadratic"])
@@ -72,12 +71,12 @@ def test_the_draws_are_those_of_the_posterior(form):
 
 def test_it_does_not_depend_on_units_and_on_constant_features():
     X, y, new = rows()
-    found = BayesDiscriminant("quadratic", random_state=1).fit(X, y).confident_predict(new)
-    moved, there = X * [1e-6, 3.0, 1e9] + 5.0, new * [1e-6, 3.0, 1e9] + 5.0
-    moved, there = np.column_stack([moved, np.full(len(y), 7.0)]), np.column_stack([there, np.arange(12.0)])
-    again = BayesDiscriminant("quadratic", random_state=1).fit(moved, y).confident_predict(there)
-    for name in found:
-        np.testing.assert_allclose(again[name].scores, found[name].scores, atol=1e-7, err_msg=name)
+    model, units = BayesDiscriminant("quadratic", random_state=1), [1e-6, 3.0, 1e9]
+    expected = model.fit(X, y).confident_predict(new)
+    moved = np.column_stack([X * units + 5.0, np.full(len(y), 7.0)])
+    views = model.fit(moved, y).confident_predict(np.column_stack([new * units + 5.0, np.arange(12.0)]))
+    for name, view in views.items():
+        np.testing.assert_allclose(view.scores, expected[name].scores, atol=1e-7, err_msg=name)
 
 
 def test_too_few_examples_have_a_proper_prior():

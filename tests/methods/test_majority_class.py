@@ -28,8 +28,6 @@ def test_online_it_predicts_by_the_labels_before():
     expected = [[0, 1, 0], [0, 1, 0], [1 / 3, 2 / 3, 0], [1 / 2, 1 / 2, 0]]
     assert views["probability"].scores == pytest.approx(np.array(expected))
     assert views["probability"].labels.tolist() == [2, 2, 2, 1]
-    ((_, views),) = MajorityClass().evaluate_online(X[:0], y[:0], X, y, np.array([1, 2, 3]), [{}])
-    assert views["probability"].scores[0] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
 
 
 @pytest.mark.parametrize(

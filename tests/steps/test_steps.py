@@ -87,11 +87,10 @@ def test_steps_keep_rows_labels_and_their_input(name, table):
     assert small.transform(np.empty((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize("name", SCALING)
-def test_missing_values_are_an_error_that_says_what_to_do(name):
+def test_missing_values_are_an_error_that_says_what_to_do():
     train = np.array([[1.0, 2.0], [np.nan, 1.0], [np.nan, np.nan]])
-    with pytest.raises(ConfmlError, match=f"'{name}'.*2 of 3 rows.*row 1.*impute-mean"):
-        build_step(name).fit_training(train, np.zeros(3))
+    with pytest.raises(ConfmlError, match="'min-max'.*2 of 3 rows.*row 1.*impute-mean"):
+        build_step("min-max").fit_training(train, np.zeros(3))
 
 
 @pytest.mark.parametrize("name", SCALING)

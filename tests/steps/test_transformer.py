@@ -18,7 +18,7 @@ from confml import StepTransformer
 from confml.config import restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.report.tables.notes import step_notes
-from confml.steps.registry import build_pipeline, check_step
+from confml.steps.registry import build_pipeline
 
 PCA_NAME, SCALER = "sklearn.decomposition.PCA", "sklearn.preprocessing.StandardScaler"
 SELECT, IMPUTE = "sklearn.feature_selection.SelectKBest", "sklearn.impute.SimpleImputer"
@@ -94,31 +94,21 @@ def test_notes_name_the_steps(step, message):
 
 
 @pytest.mark.parametrize(
-    "name, params, message",
-    [
-        ("sklearn.PCA", {}, "has no 'sklearn.PCA'; did you mean 'sklearn.decomposition.PCA'?"),
-        ("sklearn.svm.SVC", {}, "sklearn.svm.SVC has no transform"),
-        ("antigravity.X", {}, "step 'antigravity.X' needs the import of antigravity, and only scikit-learn"),
-    ],
-)
-def test_wrong_steps(name, params, message):
-    with pytest.raises(ConfigError) as caught:
-        check_step(name, params)
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
     "name, message",
     [
+        ("sklearn.PCA", "has no 'sklearn.PCA'; did you mean 'sklearn.decomposition.PCA'?"),
+        ("sklearn.svm.SVC", "sklearn.svm.SVC has no transform"),
+        ("antigravity.X", "step 'antigravity.X' needs the import of antigravity, and only scikit-learn"),
         ("own_module.Words", "step 'own_module.Words' returns values that are not numbers"),
         ("own_module.OneRow", "step 'own_module.OneRow' returns the shape"),
         ("own_module.Infinite", "step 'own_module.Infinite' returns values that are not finite; scale"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_wrong_results(allowed, name, message):
-    with pytest.raises(ConfmlError, match=message):
+def test_wrong_steps(allowed, name, message):
+    with pytest.raises(ConfmlError) as caught:
         fitted([(name, {})], *examples())
+    assert message in str(caught.value)
 
 
 def test_steps_in_a_run(allowed, tmp_path):
