@@ -1,15 +1,14 @@
 """`keep`: numbers, figures and provenance of runs, in a folder below ``results/reference``."""
 
-import csv
 import json
-import statistics
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from _numbers import SOURCES, is_chance, read_csv
+from _numbers import SOURCES, is_chance
+from programs.shared import read_csv
 
 from confml.plugins.parameters import parameters_text
 from confml.published import known_tables
@@ -30,35 +29,32 @@ def keep(
     their points, are kept as ``figures/<run>-<figure>.svg``. command: what computes the runs.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for metric in metrics if by else ():
-        _write_by_parameter(runs, folder / f"{metric}-by-{by}.csv", metric, by)
-    kept: set[str] = set()
-    for run in () if by else runs:
-        name = run.name.removeprefix("classical-")
-        if metrics and (run / "summary.csv").is_file():
-            tables = (read_csv(run / table) for table in ("summary.csv", "tables/threshold-curves.csv"))
-            rows = [row for table in (*tables, _times(run)) for row in table if row["metric"] in metrics]
-            if not rows:
-                sys.exit(f"{run}: the run has none of the metrics {', '.join(metrics)}")
-            kept |= {row["metric"] for row in rows}
-            texts = (
-                [_short(row[key]) if key in ("mean", "sd") else row[key] for key in _HEADER] for row in rows
-            )
-            _write_csv(folder / f"{name}.csv", _HEADER, texts)
-        for figure in sorted((run / "figures").glob("*.svg")) if figures else ():
-            (folder / "figures").mkdir(exist_ok=True)
-            for path in filter(Path.is_file, (figure, figure.with_suffix(".csv"))):
-                (folder / "figures" / f"{name}-{path.name}").write_bytes(path.read_bytes())
-    if not by and (lost := [metric for metric in metrics if metric not in kept]):
-        sys.exit(f"no run has {', '.join(lost)}")
+    if by:
+        for metric in metrics:
+            _write_by_parameter(runs, folder / f"{metric}-by-{by}.csv", metric, by)
+    else:
+        stored = {metric for run in runs for metric in _keep_run(run, folder, metrics, figures)}
+        if lost := [metric for metric in metrics if metric not in stored]:
+            sys.exit(f"no run has {', '.join(lost)}")
     _write_provenance(runs, folder, command)
 
 
-def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+def _keep_run(run: Path, folder: Path, metrics: Sequence[str], figures: bool) -> set[str]:
+    """Write numbers and figures of a run, and return the names of the metrics that it has."""
+    name = run.name.removeprefix("classical-")
+    for figure in sorted((run / "figures").glob("*.svg")) if figures else ():
+        (folder / "figures").mkdir(exist_ok=True)
+        for path in filter(Path.is_file, (figure, figure.with_suffix(".csv"))):
+            (folder / "figures" / f"{name}-{path.name}").write_bytes(path.read_bytes())
+    if not metrics or not (run / "summary.csv").is_file():
+        return set()
+    rows = [*read_csv(run / "summary.csv"), *read_csv(run / "tables/threshold-curves.csv"), *_times(run)]
+    table = pd.DataFrame([row for row in rows if row["metric"] in metrics], columns=_HEADER)
+    if table.empty:
+        sys.exit(f"{run}: the run has none of the metrics {', '.join(metrics)}")
+    table = table.assign(mean=table["mean"].map(_short), sd=table["sd"].map(_short))
+    table.to_csv(folder / f"{name}.csv", index=False)
+    return set(table["metric"])
 
 
 def _short(text: Any) -> str:
@@ -68,13 +64,13 @@ def _short(text: Any) -> str:
 
 def _times(run: Path) -> Iterator[dict[str, Any]]:
     """Yield training times in seconds, as means over the splits, in the columns of a ``summary.csv``."""
-    times: dict[tuple[str, str, str], list[float]] = {}
-    for row in read_csv(run / "tables/timings.csv"):
-        seconds = sum(float(row.get(name) or 0) for name in ("fit_seconds", "tuning_seconds"))
-        times.setdefault((row["dataset"], row["method"], row["params"]), []).append(seconds)
-    for key, values in times.items():
-        sd = statistics.stdev(values) if len(values) > 1 else ""
-        texts = (*key, "", "training_seconds", "", statistics.fmean(values), sd, len(values))
+    table = pd.DataFrame(read_csv(run / "tables/timings.csv"))
+    if table.empty:
+        return
+    columns = table.reindex(columns=["fit_seconds", "tuning_seconds"]).replace("", 0)
+    table["seconds"] = columns.astype(float).sum(axis=1)
+    for key, seconds in table.groupby(["dataset", "method", "params"], sort=False)["seconds"]:
+        texts = (*key, "", "training_seconds", "", seconds.mean(), seconds.std(), len(seconds))
         yield dict(zip(_HEADER, texts, strict=True))
 
 
@@ -105,7 +101,7 @@ def _write_by_parameter(runs: Sequence[Path], path: Path, metric: str, parameter
             texts = (repr(row.value), _short(row.mean), _short(row.sd), row.n, paper, chance)
             lines.append((dataset, row.label, *texts))
     header = ("dataset", "method", parameter, "mean", "sd", "splits", "paper", "within_chance")
-    _write_csv(path, header, lines)
+    pd.DataFrame(lines, columns=header).to_csv(path, index=False)
 
 
 def _published(dataset: str, method: str, metric: str) -> tuple[str, int]:

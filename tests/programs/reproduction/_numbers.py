@@ -1,6 +1,5 @@
 """`published_numbers`: every number of a published table with the stored number of confml."""
 
-import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from programs.shared import read_csv
 
 from confml.methods.registry import method_class
 from confml.plugins.registry import default_parameters
@@ -30,14 +30,6 @@ OUTCOMES = (
 
 def read_yaml(name: str) -> Any:
     return yaml.safe_load((DATA / name).read_text(encoding="utf-8"))
-
-
-def read_csv(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file by the names of the columns; none if there is no such file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True)
@@ -131,10 +123,13 @@ def published_numbers(source: Source, folder: Path) -> Iterator[Number]:
             for column in row:
                 if column not in table.keys and row[column] != "":
                     key, role = (*keys, column), _role(table, row, column)
-                    number = Number(name, keys, column, row[column], source.splits_of(keys[0]), role)
-                    number = replace(number, grid=table.grid.get(column), path=paths.get(key))
-                    number = replace(number, others=[mean for mean, _ in others.get(key, ())])
-                    number = replace(number, original=next(iter(originals.get(key, ())), None))
+                    number = Number(
+                        *(name, keys, column, row[column], source.splits_of(keys[0]), role),
+                        grid=table.grid.get(column),
+                        path=paths.get(key),
+                        others=[mean for mean, _ in others.get(key, ())],
+                        original=next(iter(originals.get(key, ())), None),
+                    )
                     yield _judged(number, stored.get(key))
 
 

@@ -1,6 +1,5 @@
 """`write_pages`: the Markdown pages of all published numbers and claims, ``numbers.csv`` and the figures."""
 
-import csv
 import math
 import statistics
 from collections import Counter
@@ -9,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import _numbers
+import pandas as pd
 from _drawings import draw_numbers, draw_outcomes
 from _keep import origin_text, provenance_text, read_provenance
-from _numbers import Number, Source, published_numbers, read_csv, read_yaml
+from _numbers import SOURCES, Number, Source, published_numbers, read_yaml
+from programs.shared import markdown_table, read_csv
 
 from confml.published import known_tables
 
@@ -24,13 +25,15 @@ def write_pages(folder: Path) -> None:
 
     ``README.md`` is the summary, ``counts.md`` has its counts, and ``<source>.md`` is the page of a source.
     """
-    numbers = {source.key: list(published_numbers(source, folder)) for source in _numbers.SOURCES}
-    _write_numbers([number for own in numbers.values() for number in own], folder / "numbers.csv")
-    for source in _numbers.SOURCES:
-        for table in source.tables:
-            own = [number for number in numbers[source.key] if number.table == table]
-            draw_numbers(known_tables()[table], own, folder / "figures")
-    shown = {source.title: results(numbers[source.key]) for source in _numbers.SOURCES if source.tables}
+    numbers = {source.key: list(published_numbers(source, folder)) for source in SOURCES}
+    rows = [_number_row(number) for of_source in numbers.values() for number in of_source]
+    table = pd.DataFrame(rows, dtype=object).rename(columns={"ours": "confml"})
+    table.to_csv(folder / "numbers.csv", index=False)
+    for source in SOURCES:
+        for name in source.tables:
+            of_table = [number for number in numbers[source.key] if number.table == name]
+            draw_numbers(known_tables()[name], of_table, folder / "figures")
+    shown = {source.title: results(numbers[source.key]) for source in SOURCES if source.tables}
     draw_outcomes(shown, folder / "figures" / "outcomes.svg")
     for name, text in pages(folder, numbers).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -47,9 +50,9 @@ def pages(folder: Path, numbers: Mapping[str, Sequence[Number]]) -> dict[str, st
     folder: ``results/reference`` with the stored tables and figures. numbers: those of each source by its
     key.
     """
-    claims = {source.key: read_yaml(f"claims/{source.key}.yaml") for source in _numbers.SOURCES}
+    claims = {source.key: read_yaml(f"claims/{source.key}.yaml") for source in SOURCES}
     texts = _summary(numbers, claims, folder)
-    for source in _numbers.SOURCES:
+    for source in SOURCES:
         own = numbers[source.key]
         parts = [f"# {source.title}"]
         parts.append(f"{source.citation}. Computed by `{source.target}`.")
@@ -90,7 +93,7 @@ def _table(name: str, numbers: Sequence[Number], folder: Path) -> Iterator[str]:
             outcome += f": [{number.reason}](#{number.reason})"
         names = [_target(number.name) + first, *others, column, number.paper]
         rows.append([*names, mean, sd, *middle, printed, difference, outcome])
-    yield _markdown(headings, rows, left=headings.index("paper"))
+    yield markdown_table(headings, rows, left=headings.index("paper"))
     if (folder / "figures" / f"{name}.svg").is_file():
         yield f"![{published.title}](figures/{name}.svg)"
 
@@ -136,7 +139,7 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> str:
         shown = claim["shown"] if isinstance(claim["shown"], list) else [claim["shown"]]
         verdict = claim["verdict"] if claim.get("arithmetic") else f"**{claim['verdict']}**"
         rows.append([section, sentence, verdict, ours, ", ".join(map(_link, shown))])
-    table = _markdown(["section", "claim", "verdict", "confml", "shown by"], rows, left=5)
+    table = markdown_table(["section", "claim", "verdict", "confml", "shown by"], rows, left=5)
     return f"## Claims of the text\n\n{table}"
 
 
@@ -160,15 +163,12 @@ def _runs(source: Source, folder: Path) -> Iterator[str]:
             yield f"Stored in `{part}`: versions and machine of this run were not recorded."
 
 
-def _write_numbers(numbers: Sequence[Number], path: Path) -> None:
-    header = "table row column paper confml sd splits outcome reason folder role name authors_code"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header.split())
-        for one in numbers:
-            mean = None if one.original is None else one.original[0]
-            values = (one.table, ", ".join(one.keys), one.column, one.paper, one.ours, one.sd, one.splits)
-            writer.writerow((*values, one.outcome, one.reason, one.folder, one.role, one.name, mean))
+def _number_row(number: Number) -> dict[str, Any]:
+    """Return the row of a number in ``numbers.csv``."""
+    names = ("ours", "sd", "splits", "outcome", "reason", "folder", "role", "name")
+    row = {"table": number.table, "row": ", ".join(number.keys), "column": number.column}
+    row |= {"paper": number.paper, **{name: getattr(number, name) for name in names}}
+    return {**row, "authors_code": number.original and number.original[0]}
 
 
 # ---- the summary of all sources, and the counts and terms behind it
@@ -179,19 +179,15 @@ def _summary(
 ) -> dict[str, str]:
     texts = read_yaml("texts.yaml")
     parts = [texts["introduction"]]
-    for source in _numbers.SOURCES:
+    for source in SOURCES:
         parts.append(f"## [{source.title}]({source.key}.md)")
         image = f'<img align="right" width="190" alt="{source.title}" src="{source.figure}">'
         lines = "\n".join(_lines(source, numbers[source.key], claims[source.key], folder))
         parts += [f'<a href="{source.key}.md">{image}</a>', lines]
     parts += ["## Other tables", "\n".join(_others(folder))]
-    example = next(
-        number
-        for number in numbers[_numbers.SOURCES[0].key]
-        if number.table == _numbers.SOURCES[0].tables[-1]
-    )
+    example = next(number for number in numbers[SOURCES[0].key] if number.table == SOURCES[0].tables[-1])
     row = f"the row {', '.join(example.keys)} of {example.table}"
-    parts.append(texts["cite"].format(name=example.name, page=f"{_numbers.SOURCES[0].key}.md", row=row))
+    parts.append(texts["cite"].format(name=example.name, page=f"{SOURCES[0].key}.md", row=row))
     counts = ["# Counts and terms", "[Summary](README.md)"]
     counts += ["![Results of four papers by outcome](figures/outcomes.svg)", *_counts(numbers, claims)]
     return {"README.md": _joined(parts), "counts.md": _joined([*counts, texts["terms"]])}
@@ -244,36 +240,24 @@ def _counts(numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequen
     judged = [outcome for outcome in _numbers.OUTCOMES if not outcome.startswith("time")]
     rows: list[list] = []
     for role, name in (("result", ""), ("size", ": sizes of data sets"), ("quoted", ": quoted numbers")):
-        for source in _numbers.SOURCES:
+        for source in SOURCES:
             own = [number.outcome for number in numbers[source.key] if number.role == role]
             if own:
                 rows.append([f"{source.title}{name}", len(own), *(own.count(outcome) for outcome in judged)])
-    yield _markdown(["results", "numbers", *judged], rows, left=1)
+    yield markdown_table(["results", "numbers", *judged], rows, left=1)
     times = [number for own in numbers.values() for number in own if number.role == "time"]
     grids = [
         outcome for outcome in _numbers.OUTCOMES if outcome.startswith("time") or outcome == "not computed"
     ]
     counts = [sum(number.outcome == outcome for number in times) for outcome in grids]
     row = ["SmartSVM", len(times), *counts, sum(number.splits == 1 for number in times)]
-    yield _markdown(["times", "numbers", *grids, "of one split"], [row], left=1)
+    yield markdown_table(["times", "numbers", *grids, "of one split"], [row], left=1)
     rows = []
-    for source in _numbers.SOURCES:
+    for source in SOURCES:
         verdicts = Counter(one["verdict"] for one in claims[source.key] if not one.get("arithmetic"))
         arithmetic = len(claims[source.key]) - verdicts.total()
         rows.append([source.title, verdicts.total(), *(verdicts[one] for one in VERDICTS), arithmetic])
-    yield _markdown(["claims", "counted", *VERDICTS, "arithmetic"], rows, left=1)
-
-
-# ---- Markdown
-
-
-def _markdown(headings: Sequence[str], rows: Sequence[Sequence], left: int) -> str:
-    """Return a GitHub table. left: number of columns that are aligned to the left."""
-    rules = ["---" if place < left else "---:" for place in range(len(headings))]
-    lines = [headings, rules, *rows]
-    return "\n".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
+    yield markdown_table(["claims", "counted", *VERDICTS, "arithmetic"], rows, left=1)
 
 
 def _joined(parts: Sequence[str]) -> str:
