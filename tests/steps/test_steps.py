@@ -66,7 +66,6 @@ def test_images_are_smoothed_by_a_gaussian():
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_keep_rows_labels_and_their_input(name, table):
     X, y = table
-    before = X.copy()
     X.flags.writeable = False
     step = build_step(name)
     treated, labels, kept = step.fit_training(X, y)
@@ -79,12 +78,10 @@ def test_steps_keep_rows_labels_and_their_input(name, table):
     columns = step.kept_columns_
     assert treated.shape[1] == (X.shape[1] if columns is None else len(columns))
     assert np.isfinite(treated).all()
-    assert np.array_equal(X, before)
     assert np.array_equal(treated, build_step(name).fit_training(X, y)[0])
-    small = build_step(name)
-    treated, _, _ = small.fit_training(np.array([[3.0, 5.0]]), np.zeros(1))
+    treated, _, _ = step.fit_training(np.array([[3.0, 5.0]]), np.zeros(1))
     assert treated.shape == (1, 2) and np.isfinite(treated).all()
-    assert small.transform(np.empty((0, 2))).shape == (0, 2)
+    assert step.transform(np.empty((0, 2))).shape == (0, 2)
 
 
 def test_missing_values_are_an_error_that_says_what_to_do():
