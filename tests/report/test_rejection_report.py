@@ -8,7 +8,6 @@ from report.report_cases import entry, figure, infos, make_config, make_run, rea
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
-from confml.measures.rejection import curve_of
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.report.tables.published_tables import report_numbers
@@ -50,27 +49,6 @@ def run_by_hand(splits=("r0", "r1", "r2"), **config):
     given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))
     info = infos("wine", rows=120)
     return make_run(given, predict, info, list(splits))
-
-
-def test_curves_in_the_report_are_means_over_the_splits(tmp_path):
-    write_report(run_by_hand(), tmp_path)
-    rows = [
-        row
-        for row in read(tmp_path / "tables/rejection-curves.csv")
-        if (row["params"], row["view"]) == ("model=standard", "reject")
-    ]
-    assert [float(row["rejection_rate"]) for row in rows] == pytest.approx(np.arange(51) / 50)
-    curves = [
-        curve_of(views["reject"], truth)
-        for views, truth in (prediction_of(seed, "standard") for seed in range(3))
-    ]
-    for row in rows:
-        found = [curve.sure_incorrect_at(float(row["rejection_rate"])) for curve in curves]
-        assert float(row["sure_incorrect"]) == pytest.approx(np.mean(found), abs=1e-11)
-        assert float(row["sure_incorrect_sd"]) == pytest.approx(np.std(found, ddof=1), abs=1e-11)
-        assert row["splits"] == "3"
-    envelope = [row for row in read(tmp_path / "tables/rejection-curves.csv") if row["view"] == "envelope"]
-    assert 0 < len(envelope) < 102, "envelopes of 1 are always accepted: their curves end early"
 
 
 def test_matched_views_have_the_envelopes_proportions(tmp_path):
