@@ -139,17 +139,14 @@ def check_request(request: Request, data: DataSet) -> None:
 
 def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
     """Return the names of the features and the columns of X of each; dummy columns stay together."""
-    if data.attributes == data.table_attributes:
-        return data.attributes, [[j] for j in range(len(data.attributes))]
+    features = {
+        f"{name}={category}": name
+        for name, categories in zip(data.table_attributes, data.categories, strict=True)
+        for category in categories or ()
+    }
     groups: dict[str, list[int]] = {}
-    start = 0
-    for name, categories in zip(data.table_attributes, data.categories, strict=True):
-        stop = start + (categories is None)
-        columns = data.attributes[stop : start + len(categories or ())]
-        stop += [*(column.startswith(f"{name}=") for column in columns), False].index(False)
-        if stop > start:  # a feature with one category has no column if the first category is dropped
-            groups[name] = list(range(start, stop))
-        start = stop
+    for column, name in enumerate(data.attributes):
+        groups.setdefault(features.get(name, name), []).append(column)
     return tuple(groups), list(groups.values())
 
 
