@@ -76,9 +76,9 @@ def make_run(config, predict, datasets, splits, failing=()):
     return RunResults(config, cells, results, failures, datasets)
 
 
-def infos(*names, rows=100, classes=2) -> dict[str, DatasetInfo]:
+def infos(*names, rows=100, classes=2, attributes=2) -> dict[str, DatasetInfo]:
     """Facts about data sets by name."""
-    return {name: DatasetInfo(name=name, rows=rows, attributes=2, classes=classes) for name in names}
+    return {name: DatasetInfo(name=name, rows=rows, attributes=attributes, classes=classes) for name in names}
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -13,12 +13,11 @@ from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
 from confml.report.figures import FIGURES, DatasetResults, pictures
 from confml.report.figures.style import style
-from confml.runner.manifest import DatasetInfo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-def wide_run(variants=13, dataset="d", levels=(0.05, 0.1), method="tcm-nn"):
+def wide_run(variants=13):
     """A run with p-values of ``variants`` methods, and one method with margins alone, in the middle."""
     rng = np.random.default_rng(3)
 
@@ -29,16 +28,13 @@ def wide_run(variants=13, dataset="d", levels=(0.05, 0.1), method="tcm-nn"):
         kind = "margin" if cell.method == "ovo-svm" else "p-value"
         return result_of(cell, {kind: Prediction(np.arange(3), np.minimum(scores, 1.0), kind)}, truth)
 
-    methods = [entry(method, sweep={"k": list(range(1, variants))}), entry("ovo-svm")]
-    config = make_config(methods, levels=levels)
-    return make_run(
-        config, predict, {dataset: DatasetInfo(name=dataset, rows=80, attributes=2, classes=3)}, ["r0", "r1"]
-    )
+    methods = [entry("tcm-nn", sweep={"k": list(range(1, variants))}), entry("ovo-svm")]
+    return make_run(make_config(methods), predict, infos("d", rows=80, classes=3), ["r0", "r1"])
 
 
-def drawn(name, run, dataset="d", **options):
+def drawn(name, run):
     with style():
-        return FIGURES[name].draw(DatasetResults(run, dataset), **options)
+        return FIGURES[name].draw(DatasetResults(run, "d"))
 
 
 def legend_of(figure) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from report.report_cases import computed
@@ -65,13 +63,13 @@ def test_a_plane_is_the_run_s_own_fit(out):
     assert np.mean(labels == stored.views["vote"].labels) > 0.9
 
 
-def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
+def test_a_report_without_the_data_says_so(tmp_path):
     (tmp_path / "own.csv").write_text(
         "x,y,kind\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
     )
     config = "name: own\ndatasets: [{name: own, csv: own.csv, label: kind}]\nmethods: [knn]\n"
     computed(tmp_path, f"{config}protocol: {{kind: holdout}}\nfigures: [decision-boundary]\n")
     assert (tmp_path / "out" / "figures" / "decision-boundary-own.svg").is_file()
-    os.remove(tmp_path / "own.csv")
+    (tmp_path / "own.csv").unlink()
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     assert "it fits again and needs the data" in (tmp_path / "out" / ".run/notes.txt").read_text()

@@ -249,7 +249,6 @@ def test_a_column_that_looks_like_groups_is_named(wide):
         ({"item": [1, 2], "model": ["a", "b"], "outcome": ["", ""]}, {}, "no outcomes"),
         ({"item": [1, 2], "model": ["a", "b"], "outcome": ["maybe", "no"]}, {},
          "the table, row 1, column 'outcome': 'maybe' is not an outcome; outcomes are numbers, or"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": [math.inf, 0]}, {}, "'inf' is not an outcome"),
         ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0]}, {}, "only 1 item has outcomes"),
         ({"a": [1, 0], "b": [1, 0], "source": ["x", "y"]}, {"wide": True}, "'x' is not an outcome; out"),
         ({"item": [1, ""], "model": ["a", "b"], "outcome": [1, 0]}, {}, "column 'item': the item is empty"),

@@ -23,7 +23,7 @@ from confml.report.tables.class_coverage import calibration_parts, fewest, has_p
 LINES = 20  # that are distinguishable
 CURVES = 14
 STEPS = 200  # between the levels of a figure
-LARGEST_LEVEL = 0.2  # of set sizes
+SIZE_LEVELS = np.linspace(0, 0.2, STEPS + 1)  # significance levels up to 20 %
 
 
 def level_counts(prediction: Prediction, levels: np.ndarray) -> np.ndarray:
@@ -71,13 +71,8 @@ def region_errors(
         if instances is not None and instances < len(numbers):
             some = _some(numbers, instances, variant)
             case, numbers = Case(case.prediction.take(some), case.truth[some]), numbers[some]
-        if case.prediction.kind == "p-value":
-            p = np.where(case.known, case.prediction.scores[np.arange(len(numbers)), case.true_columns], -1.0)
-            missed = np.searchsorted(np.sort(p), levels, side="right")
-        else:
-            counts = level_counts(case.prediction, levels)[np.arange(len(numbers)), case.true_columns]
-            counts, last = np.where(case.known, counts, 0), len(levels)
-            missed = np.bincount(counts, minlength=last + 1).cumsum()[:last]
+        counts = level_counts(case.prediction, levels)[np.arange(len(numbers)), case.true_columns]
+        missed = np.bincount(np.where(case.known, counts, 0), minlength=len(levels) + 1).cumsum()[:-1]
         errors.append(missed / len(numbers))
         rows.append(numbers)
     conformal = all(case.prediction.kind == "p-value" for _, case in usable)
@@ -108,22 +103,14 @@ def _some(numbers: np.ndarray, instances: int, variant: Variant) -> np.ndarray:
     return np.flatnonzero(np.isin(numbers, drawn))
 
 
-class RegionSizes(NamedTuple):
-    """Mean set size of p-values (criterion N) at each level, mean over the splits; (levels,) each."""
-
-    levels: np.ndarray
-    sizes: np.ndarray
-
-
-def region_sizes(splits: Sequence[Split], variant: Variant) -> RegionSizes | None:
-    """Return the set sizes of a view with p-values."""
-    levels = np.linspace(0, LARGEST_LEVEL, STEPS + 1)
+def region_sizes(splits: Sequence[Split], variant: Variant) -> np.ndarray | None:
+    """Return the mean set sizes (criterion N) at `SIZE_LEVELS` of a view with p-values."""
     sizes = []
     for _, case in splits:
         if case.prediction.kind == "p-value" and len(case.truth):
             p = np.sort(case.prediction.scores, axis=None)
-            sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(case.truth))
-    return RegionSizes(levels, np.mean(sizes, axis=0)) if sizes else None
+            sizes.append((p.size - np.searchsorted(p, SIZE_LEVELS, side="right")) / len(case.truth))
+    return np.mean(sizes, axis=0) if sizes else None
 
 
 def draw_errors(
@@ -199,10 +186,10 @@ def draw_efficiency(data: DatasetResults):
     left.axhline(1, color="0.6", linewidth=0.6)
     handles, smallest, largest = {}, math.inf, 0.25
     lines = np.arange(len(CRITERIA))
-    for number, (label, (levels, sizes)) in enumerate(shown.items()):
+    for number, (label, sizes) in enumerate(shown.items()):
         look = data.look(label)
         handles[label] = Line2D([], [], **look)  # the line of the left and the marker of the right
-        left.plot(100 * levels[1:], sizes[1:], **look | {"marker": ""})
+        left.plot(100 * SIZE_LEVELS[1:], sizes[1:], **look | {"marker": ""})
         smallest, largest = min(smallest, sizes[1:].min()), max(largest, sizes[1:].max())
         means = [np.nanmean(data.values(data.views[label], metric) or [math.nan]) for metric in CRITERIA]
         shift = 0.6 * ((number + 0.5) / len(shown) - 0.5)
@@ -212,7 +199,7 @@ def draw_efficiency(data: DatasetResults):
         log_ticks(left.yaxis)
     right.set_xscale("log")
     log_ticks(right.xaxis)
-    left.set(xlim=(0, 100 * levels[-1]), xlabel="significance level (%)", ylabel="mean set size (labels)")
+    left.set(xlim=(0, 20), xlabel="significance level (%)", ylabel="mean set size (labels)")
     left.set_title(title)
     right.set_yticks(lines, list(CRITERIA.values()))
     right.set_xlabel("mean (smaller is better)")

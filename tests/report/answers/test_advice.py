@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, infos, make_config, make_run, result_of
 
 from confml.config.protocol import Protocol
 from confml.measures.costs import Costs
@@ -17,7 +17,6 @@ from confml.report.answers.losses import COST
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import summary_of
 from confml.report.run.cells import Failure
-from confml.runner.manifest import DatasetInfo
 
 SPLITS = ("r0", "r1", "r2", "r3", "r4")
 
@@ -32,11 +31,10 @@ def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config)
         found.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
         return replace(found, train_class_counts={0: 100, 1: 100})
 
-    infos = {name: DatasetInfo(name=name, rows=rows + 200, attributes=2, classes=2) for name in datasets}
     if costs is not None:
         config["costs"] = {"matrix": costs.matrix, "abstain": costs.abstain}
     config = make_config([entry(name) for name in methods], levels=(0.05, 0.2), **config)
-    return make_run(config, predict, infos, SPLITS, failing)
+    return make_run(config, predict, infos(*datasets, rows=rows + 200), SPLITS, failing)
 
 
 def probabilities(wrong, sure=0.9):

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from report.report_cases import dataset, entry, make_config, make_run, result_of
+from report.report_cases import dataset, entry, infos, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.answers.answer import answer_of
@@ -13,7 +13,6 @@ from confml.report.forms.short_table import short_table
 from confml.report.report import Report
 from confml.report.tables import certified, certified_jointly, rejection_curves
 from confml.report.write import read_cells
-from confml.runner.manifest import DatasetInfo
 
 TABLES = (rejection_curves.TABLE, certified.TABLE, certified_jointly.TABLE)
 
@@ -28,8 +27,8 @@ def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, datasets=("d",), 
         prediction = Prediction(np.array([0, 1]), scores / scores.sum(axis=1, keepdims=True), "probability")
         return result_of(cell, {"probability": prediction}, np.zeros(rows, dtype=int), train_rows=100)
 
-    infos = {name: DatasetInfo(name=name, rows=rows + 100, attributes=2, classes=2) for name in datasets}
-    return make_run(make_config([entry(name) for name in wrong], **config), predict, infos, list(splits))
+    config = make_config([entry(name) for name in wrong], **config)
+    return make_run(config, predict, infos(*datasets, rows=rows + 100), splits)
 
 
 def answer(run, folder="."):

@@ -16,7 +16,7 @@ from confml.report.answers.advice import advise, better_than_baselines, overall,
 from confml.report.answers.answer import answer_of
 from confml.report.answers.comparisons import Line, comparisons_of
 from confml.report.answers.datasets import ranking
-from confml.report.answers.differences import LossTable, SplitLosses, compare_lines, mean_interval
+from confml.report.answers.differences import LossTable, SplitLosses, compare_lines
 from confml.report.answers.promises import promised
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import csv_rows, shown_summary, summary_of
@@ -184,19 +184,6 @@ def test_regions_without_a_promised_coverage_are_named():
     assert sentence in short_table(run).notes
     assert sentence in shown_summary(run).notes
     assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
-
-
-def test_interval_of_a_mean_is_that_of_the_rows():
-    """Five folds of 40 rows have nearly the interval of 200 rows, not that of 40 (2.2 times as wide)."""
-    values = np.random.default_rng(3).exponential(size=200)
-    folds = [SplitLosses(np.arange(k, 200, 5), values[k::5], 160) for k in range(5)]
-    low, high = mean_interval(folds)
-    assert (low + high) / 2 == pytest.approx(values.mean())
-    plain = 1.972 * values.std(ddof=1) / np.sqrt(200)
-    assert plain < (high - low) / 2 < 1.7 * plain
-    none = [SplitLosses(np.arange(50), np.zeros(50), 100)]
-    low, high = mean_interval(none, bound=4.0)
-    assert low == 0.0 and 4 / 50 < high < 4 * 4 / 50
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report.report_cases import entry, make_config, make_run, result_of
+from report.report_cases import entry, infos, make_config, make_run, result_of
 
 from confml.measures.prediction import Prediction
 from confml.report.answers.answer import answer_of
@@ -10,7 +10,6 @@ from confml.report.answers.comparisons import Comparisons
 from confml.report.answers.coverage import per_class_remedy
 from confml.report.report import Report
 from confml.report.tables.notes import notes_of
-from confml.runner.manifest import DatasetInfo
 
 LEVEL = 0.05
 
@@ -32,12 +31,9 @@ def run_of(frequencies, harder, calibration=300, rows=600, datasets=1, splits=("
         prediction = Prediction(classes, p_values, "p-value")
         return result_of(cell, {"p-value": prediction}, classes[truth], train_rows=calibration)
 
-    infos = {
-        f"d{number}": DatasetInfo(name=f"d{number}", rows=rows, attributes=2, classes=len(classes))
-        for number in range(datasets)
-    }
+    names = [f"d{number}" for number in range(datasets)]
     config = make_config([entry("nn", **params)], levels=(LEVEL, 0.1, 0.2))
-    return make_run(config, predict, infos, list(splits))
+    return make_run(config, predict, infos(*names, rows=rows, classes=len(classes)), splits)
 
 
 def low_classes(run):
@@ -76,9 +72,8 @@ def test_a_class_of_repeated_splits_is_seldom_named(splits):
             of_new = classes[truth[new]]
             return result_of(cell, {"p-value": prediction}, of_new, train_rows=len(old), rows=new)
 
-        infos = {"d0": DatasetInfo(name="d0", rows=n, attributes=2, classes=2)}
         config = make_config([entry("nn")], levels=(LEVEL,))
-        run = make_run(config, predict, infos, [f"r{number}" for number in range(splits)])
+        run = make_run(config, predict, infos("d0", rows=n), [f"r{number}" for number in range(splits)])
         named += low_classes(run) != [[]]
     assert named <= 1
 

@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from confml.measures.prediction import Prediction
 from confml.report.figures.regions import level_counts
 from confml.report.write import write_report
-from confml.runner.manifest import DatasetInfo
 
 HOSTILE = '<script>alert("x")</script>'
 FIGURES = (figure("accuracy-rejection"), figure("coverage-by-level"), figure("ranks"))
@@ -67,8 +66,8 @@ def some_run(
         prediction = random_prediction(np.random.default_rng(len(cell.variant)), n, classes, kind)
         return result_of(cell, {kind: prediction}, truth, train_rows=60)
 
-    infos = {name: DatasetInfo(name=name, rows=100, attributes=4, classes=len(classes)) for name in datasets}
-    return make_run(make_config(entries, **others), predict, infos, splits)
+    facts = infos(*datasets, classes=len(classes), attributes=4)
+    return make_run(make_config(entries, **others), predict, facts, splits)
 
 
 @pytest.fixture(scope="module")
@@ -156,23 +155,16 @@ def test_numbers_are_those_of_the_summary(page):
     run = some_run()
     for dataset in ("one", "two"):
         headings, rows = rows_of(page, f"set-{dataset}-results")
-        errors = {
-            run.label(cell): row
-            for row in run.summary
-            for cell in run.cells
-            if (row.dataset, row.metric) == (dataset, "error")
-            and (cell.method, cell.variant) == (row.method, row.variant)
-        }
+        labels = {(cell.method, cell.variant): run.label(cell) for cell in run.cells}
+        of_dataset = [row for row in run.summary if row.dataset == dataset]
+        errors = {labels[row.method, row.variant]: row for row in of_dataset if row.metric == "error"}
         place = headings.index("error (%)")
         texts = {row[0]: row[place] for row in rows}
         assert texts == {label: f"{100 * row.mean:.2f} ± {100 * row.sd:.2f}" for label, row in errors.items()}
         means = [errors[row[0]].mean for row in rows]
         assert means == sorted(means)
-        coverage = next(
-            row.mean
-            for row in run.summary
-            if (row.dataset, row.method, row.metric, row.level) == (dataset, "knn", "coverage", 0.05)
-        )
+        sought = ("knn", "coverage", 0.05)
+        coverage = next(row.mean for row in of_dataset if (row.method, row.metric, row.level) == sought)
         (knn,) = [row for row in rows if row[0] == "knn k=1"]
         assert knn[headings.index("coverage (%) at 0.05")].split()[0] == f"{100 * coverage:.2f}"
 
