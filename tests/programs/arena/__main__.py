@@ -1,21 +1,28 @@
 """The arena of confidence: other packages' own code and confml on the same rows (`make arena`).
 
 ``data`` fetches the sets, ``run`` computes the cells and continues where it was stopped, ``tables`` writes
-results/reference/arena from the finished cells; without a word all three. puncc needs numpy below 2: its
+results/reference/arena from the finished cells; all three by default. puncc needs numpy below 2: its
 environment is made in the folder of the data.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
+import pandas as pd
 import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from page import write_page
+from programs.shared import read_csv
+from sets import fetch
+from tables import write_tables
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -33,9 +40,9 @@ def puncc_python(folder: Path) -> Path:
 def config(folder: Path, names: list[str]) -> Path:
     """Write the config with the data sets of the folder, or those named; return its path."""
     settings = yaml.safe_load((HERE / "arena.yaml").read_text(encoding="utf-8"))
-    with (HERE / "sets.csv").open(encoding="utf-8") as file:
-        entries = [entry for entry in csv.DictReader(file) if not names or entry["name"] in names]
-    for entry in entries:
+    for entry in read_csv(HERE / "sets.csv"):
+        if names and entry["name"] not in names:
+            continue
         spec = {"name": entry["name"]}
         if entry["source"] != "card":
             path = folder / "data" / f"{entry['name']}.csv"
@@ -59,9 +66,6 @@ def main() -> int:
     folder = options.folder.resolve()
     steps = options.steps or ["data", "run", "tables"]
     if "data" in steps:
-        import pandas as pd
-        from sets import fetch
-
         options.out.mkdir(parents=True, exist_ok=True)
         pd.DataFrame(fetch(folder / "data")).to_csv(options.out / "datasets.csv", index=False)
     if "run" in steps:
@@ -72,24 +76,9 @@ def main() -> int:
         code = subprocess.run(command, cwd=HERE, env={**os.environ, **environment}).returncode
         if code not in (0, 1):  # 1: some cells failed, and the tables count them
             return code
-    if "report" in steps:  # of a run that has not finished
-        command = [
-            sys.executable,
-            "-m",
-            "confml",
-            "report",
-            str(folder / "run"),
-            "--allow-import",
-            "arena_methods",
-        ]
-        subprocess.run([*command, "--quiet"], cwd=HERE)
     if "tables" in steps:
-        from tables import write_tables
-
         write_tables(folder / "run", options.out)
         if options.page:
-            from page import write_page
-
             write_page(options.out, folder, options.page)
     return 0
 

