@@ -135,13 +135,6 @@ def spelled_as(texts: Sequence[str], known_texts: Collection[str]) -> list[str]:
 # ---- numbers
 
 
-class NumberFormat(NamedTuple):
-    """The decimal sign and the separator of thousands of a file; the latter is detected if it is None."""
-
-    decimal: str = "."
-    thousands: str | None = None
-
-
 class Numbers(NamedTuple):
     """A column that is read as numbers.
 
@@ -214,9 +207,8 @@ def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.
     return None
 
 
-def numbers_in(texts: Texts, form: NumberFormat) -> Numbers:
-    """Return a column as numbers."""
-    decimal, thousands = form
+def numbers_in(texts: Texts, decimal: str, thousands: str | None) -> Numbers:
+    """Return a column as numbers. thousands: their separator, detected if it is None."""
     marks: Marks = ()
     is_unclear = False
     values, wrong = numbers_of(texts.distinct, decimal)

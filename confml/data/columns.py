@@ -9,7 +9,6 @@ import numpy as np
 
 from confml.data.coding import (
     Marks,
-    NumberFormat,
     Numbers,
     category_codes,
     numbers_in,
@@ -64,17 +63,16 @@ def read_columns(
     table: TextTable,
     features: Sequence[str],
     plain: Plain,
-    nominal: Collection[str],
-    form: NumberFormat,
+    spec: Any,
     notes: list[str],
 ) -> Columns:
     """Return the features of the training rows as numbers and categories.
 
-    A column in ``nominal`` is categorical, and so is one none of whose values is a number, or one of whole
-    numbers that a float64 cannot hold (above 2^53). Raises one DataError for all columns that mix numbers and
-    text, with the lines of the rarer kind.
+    spec: has ``nominal``, ``decimal`` and ``thousands``. A column in ``nominal`` is categorical, and so is
+    one none of whose values is a number, or one of whole numbers that a float64 cannot hold (above 2^53).
+    Raises one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
     """
-    nominal, values = set(nominal), plain.values
+    nominal, values = set(spec.nominal), plain.values
     is_plain = plain.is_plain & ~((values >= 2**53) | (values <= -(2**53))).any(axis=0)
     categories: dict[str, tuple[str, ...] | None] = {}  # of the columns that are features
     by_kind: dict[str, list[str]] = {"nominal": [], "text": [], "integer": [], "identifier": []}
@@ -86,8 +84,8 @@ def read_columns(
             continue
         texts, kind = table.texts(name), "nominal"
         if name not in nominal:
-            numbers = numbers_in(texts, form)
-            kind = _kind(texts, numbers, form)
+            numbers = numbers_in(texts, spec.decimal, spec.thousands)
+            kind = _kind(texts, numbers, spec.decimal)
             if kind == "number":
                 categories[name], values[:, at] = None, numbers.values
                 if numbers.marks:
@@ -117,34 +115,34 @@ def read_columns(
         column = "column" if len(marked) == 1 else "columns"
         notes.append(f"fields with {quoted(signs)} are read as numbers: {column} {quoted(marked, 10)}")
     _note_kinds(by_kind, categories, notes)
-    if form.thousands is not None:
+    if spec.thousands is not None:
         numeric = (name for name in names if categories[name] is None)
-        marks = {name: tuple(sorted({*marks.get(name, ()), form.thousands})) for name in numeric}
+        marks = {name: tuple(sorted({*marks.get(name, ()), spec.thousands})) for name in numeric}
     return Columns(names, values, tuple(categories.values()), tuple(identifiers), marks)
 
 
-def _kind(texts: Texts, numbers: Numbers, form: NumberFormat) -> str:
+def _kind(texts: Texts, numbers: Numbers, decimal: str) -> str:
     """Return ``number``, ``text``, ``integer`` (above 2^53), or a problem: ``mixed``, ``comma``, ``unclear``.
 
     The last two are numbers with a decimal comma, and with commas that may be decimal commas.
     """
     if not numbers.wrong.any():
-        return "integer" if _has_inexact_integers(texts, numbers, form) else "number"
+        return "integer" if _has_inexact_integers(texts, numbers, decimal) else "number"
     if numbers.is_unclear:
         return "unclear"
     wrong = [texts.distinct[code] for code in np.unique(texts.codes[numbers.wrong])]
-    if form.decimal == "." and all(map(_COMMA_NUMBER.fullmatch, wrong)):
+    if decimal == "." and all(map(_COMMA_NUMBER.fullmatch, wrong)):
         return "comma"
     return "text" if np.array_equal(numbers.wrong, texts.where(bool)) else "mixed"
 
 
-def _has_inexact_integers(texts: Texts, numbers: Numbers, form: NumberFormat) -> bool:
+def _has_inexact_integers(texts: Texts, numbers: Numbers, decimal: str) -> bool:
     """Return whether a column holds whole numbers only, and a float64 changes one of them."""
     values = numbers.values[np.isfinite(numbers.values)]
     if np.all(np.abs(values) < 2**53) or np.any(values % 1):
         return False
-    plain = without_marks(texts.distinct, numbers.marks, form.decimal)
-    return next(rounded_texts(plain, numbers_of(plain, form.decimal)[0]), None) is not None
+    plain = without_marks(texts.distinct, numbers.marks, decimal)
+    return next(rounded_texts(plain, numbers_of(plain, decimal)[0]), None) is not None
 
 
 def _mixed(name: str, table: TextTable, texts: Texts, wrong: np.ndarray) -> str:

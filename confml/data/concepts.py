@@ -32,7 +32,9 @@ def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.n
     relevant, rest = rng.spawn(2)
     codes = relevant.integers(1, 2**6, size=n)
     X = (codes[:, None] >> np.arange(6) & 1).astype(np.float64)
-    return np.hstack([X, _booleans(rest, n, irrelevant)]), _counted_class(X)
+    counts = X.sum(axis=1)
+    y = np.select([counts >= 5, counts >= 3, counts >= 2], ["C1", "C2", "C3"], "C4")
+    return np.hstack([X, _booleans(rest, n, irrelevant)]), y
 
 
 def half_cube(
@@ -71,11 +73,8 @@ def taught_circle(
     """
     X = np.column_stack([rng.random((n, 2)), rng.random(n) < taught])
     wrong = (rng.random(n) < noise) & (X[:, 2] == 0)
-    return X, np.where(_in_circle(X) != wrong, "pos", "neg")
-
-
-def _in_circle(X: np.ndarray) -> np.ndarray:
-    return (X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2 <= 0.4 / np.pi
+    in_circle = (X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2 <= 0.4 / np.pi
+    return X, np.where(in_circle != wrong, "pos", "neg")
 
 
 # Computer assignment 1 of chapter 4: four features; the first three examples are positive.
@@ -99,11 +98,6 @@ def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarr
 
 def _booleans(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     return rng.integers(0, 2, size=(n, d)).astype(np.float64)
-
-
-def _counted_class(X: np.ndarray) -> np.ndarray:
-    counts = X.sum(axis=1)
-    return np.select([counts >= 5, counts >= 3, counts >= 2], ["C1", "C2", "C3"], "C4")
 
 
 def covariate_shift(n: int, rng: np.random.Generator, d: int = 2, shift: float = 1.0):

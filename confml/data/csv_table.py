@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from confml.data.audit import row_groups
-from confml.data.coding import SEPARATORS, NumberFormat, code_columns, plain_numbers, spelled_as
+from confml.data.coding import SEPARATORS, code_columns, plain_numbers, spelled_as
 from confml.data.columns import (
     NOT_MISSING,
     Plain,
@@ -132,10 +132,7 @@ def load_tables(
     plain = handle_missing(train, features, plain, keys, False, notes)
     if keys.duplicates == "drop":
         plain = _without_duplicates(train, plain, [*features, *groups, keys.label], notes)
-    form = NumberFormat(keys.decimal, keys.thousands)
-    names, values, categories, text_ids, marks = read_columns(
-        train, features, plain, keys.nominal, form, notes
-    )
+    names, values, categories, text_ids, marks = read_columns(train, features, plain, keys, notes)
     for test in files[1:]:
         unknown: dict[str, UnknownCategory] = {}
         coded = code_features(test, names, categories, marks, keys.decimal, unknown)
