@@ -1,25 +1,28 @@
 """``.run/manifest.json``: the config, cells and provenance of a run."""
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from confml._json import from_json, to_json
 from confml._outputs import RUN, write_atomically
 from confml.config import Config
+from confml.config.warnings import Warned
 from confml.data.dataset import DataSet
+from confml.data.findings import Finding
 from confml.errors import ConfmlError, printable
 from confml.methods.registry import packages_of
+from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan
 from confml.runner.provenance import now, provenance
 from confml.runner.store import FOLDER, Store
 
-FORMAT = 3
+FORMAT = 4
 
 
 def notes_on(data: DataSet) -> list[str]:
@@ -30,28 +33,60 @@ def notes_on(data: DataSet) -> list[str]:
     return notes
 
 
-def dataset_info(data: DataSet, origins: str | None) -> dict:
-    """Return the numbers of a data set that reports use. origins: key of its `RowOrigins`."""
-    rows_of_classes = np.unique(data.y, return_counts=True)[1]
-    return {
-        "name": data.name,
-        "rows": int(data.X.shape[0]),
-        "attributes": int(data.X.shape[1]),
-        "classes": len(data.classes),
-        "smallest_class": int(rows_of_classes.min()),
-        "largest_class": int(rows_of_classes.max()),
-        "train_rows": None if data.train_rows is None else len(data.train_rows),
-        "test_rows": None if data.test_rows is None else len(data.test_rows),
-        "notes": notes_on(data),
-        "checksum": data.checksum,
-        "origins": origins,
-    }
+@dataclass(frozen=True)
+class DatasetInfo:
+    """Numbers of a data set that reports use.
+
+    smallest_class, largest_class: rows of the smallest and the largest class. train_rows, test_rows: sizes of
+    the provider's parts, None without parts. origins: key of the stored lines
+    and identifiers of its rows. audit: code, sentence and remedy of each finding in the data.
+    """
+
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    smallest_class: int | None = None
+    largest_class: int | None = None
+    train_rows: int | None = None
+    test_rows: int | None = None
+    notes: Sequence[str] = ()
+    checksum: str = ""
+    origins: str | None = None
+    audit: Sequence[Mapping[str, str]] = ()
+
+    @classmethod
+    def of(cls, data: DataSet, audit: Sequence[Finding]) -> "DatasetInfo":
+        rows_of_classes = np.unique(data.y, return_counts=True)[1]
+        return cls(
+            name=data.name,
+            rows=int(data.X.shape[0]),
+            attributes=int(data.X.shape[1]),
+            classes=len(data.classes),
+            smallest_class=int(rows_of_classes.min()),
+            largest_class=int(rows_of_classes.max()),
+            train_rows=None if data.train_rows is None else len(data.train_rows),
+            test_rows=None if data.test_rows is None else len(data.test_rows),
+            notes=notes_on(data),
+            checksum=data.checksum,
+            origins=origins_key(data),
+            audit=[
+                {"code": finding.code, "sentence": finding.sentence, "remedy": finding.remedy}
+                for finding in audit
+            ],
+        )
 
 
 def new_manifest(
-    plan: Plan, origins: Mapping[str, str | None], *, jobs: int, engine: str, shard: str | None
+    plan: Plan,
+    audits: Mapping[str, Sequence[Finding]],
+    warnings: Sequence[Warned],
+    *,
+    jobs: int,
+    engine: str,
+    shard: str | None,
 ) -> dict:
-    """Return the manifest of a run that begins. origins: key of the `RowOrigins` of each data set."""
+    """Return the manifest of a run that begins. audits: of each data set, by name."""
     return {
         "format": FORMAT,
         "name": plan.config.name,
@@ -63,7 +98,8 @@ def new_manifest(
         "shard": shard,
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
-        "datasets": [dataset_info(data, origins[name]) for name, data in plan.datasets.items()],
+        "datasets": [asdict(DatasetInfo.of(data, audits[name])) for name, data in plan.datasets.items()],
+        "warnings": [warning.as_dict() for warning in warnings],
         "provenance": _provenance(plan),
         "cells": [cell.as_dict() for cell in plan.cells],
     }
@@ -87,12 +123,17 @@ def manifest_path(folder: Path | str) -> Path:
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:
-    """Write the manifest: JSON with one line per cell, because there may be many."""
+    """Write the manifest: JSON with its SHA-256, and with one line per cell, because there may be many."""
     cells = ",\n".join(f"  {to_json(cell, ascii=True)}" for cell in manifest["cells"])
     rest = to_json({name: value for name, value in manifest.items() if name != "cells"}, indent=1, ascii=True)
-    text = f'{rest[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
+    text = f'{rest[1:-2]},\n "cells": [\n{cells}\n ]\n}}\n'.encode()
     Path(folder, RUN).mkdir(exist_ok=True)
-    write_atomically(manifest_path(folder), text.encode())
+    write_atomically(manifest_path(folder), _head(text) + b"," + text)
+
+
+def _head(text: bytes) -> bytes:
+    """Return the beginning of a manifest, before the comma and the text whose SHA-256 it has."""
+    return f'{{\n "sha256": "{hashlib.sha256(text).hexdigest()}"'.encode()
 
 
 def is_current(stored: Mapping | None, manifest: Mapping) -> bool:
@@ -123,17 +164,12 @@ def read_manifest(folder: Path | str) -> dict:
         raise ConfmlError("no run is in this folder", where=str(folder), hint=hint) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
-    try:
-        manifest = from_json(content)
-        if isinstance(manifest, dict) and manifest.get("format") in range(1, FORMAT):
-            message, hint = "another version of confml wrote this run", "run its config again"
-            raise ConfmlError(message, where=str(path), hint=hint)
-        _check_manifest(manifest)
-    except (ValueError, RecursionError) as error:
-        reason = error.message if isinstance(error, ConfmlError) else f"it is not JSON: {error}"
-        message = f"the manifest is damaged: {printable(reason, 300)}"
+    head, _, text = content.partition(b",")
+    manifest = from_json(content) if head == _head(text) else {}
+    if manifest.get("format") != FORMAT:
+        message = "the manifest is damaged, or another version of confml wrote it"
         hint = "run the config again: finished fits are kept"
-        raise ConfmlError(message, where=str(path), hint=hint) from None
+        raise ConfmlError(message, where=str(path), hint=hint)
     return manifest
 
 
@@ -143,97 +179,6 @@ def stored_manifest(folder: Path) -> dict | None:
         return read_manifest(folder)
     except ConfmlError:
         return None
-
-
-def _check_manifest(manifest: Any) -> None:
-    """Raise ConfmlError for a document that does not have the form that `new_manifest` writes."""
-    try:
-        checked = ManifestModel.model_validate(manifest)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        loc = ".".join(map(str, first["loc"])) or "it"
-        raise ConfmlError(f"{loc}: {first['msg']}, got {printable(repr(first['input']), 80)}") from None
-    names = {info.name for info in checked.datasets}
-    if len(names) < len(checked.datasets):
-        raise ConfmlError("two data sets have the same name")
-    keys: set[str] = set()
-    for number, cell in enumerate(checked.cells):
-        if cell.key in keys or cell.dataset not in names:
-            problem = "a key that is listed twice" if cell.key in keys else "an unknown data set"
-            raise ConfmlError(f"cells.{number} has {problem}")
-        keys.add(cell.key)
-
-
-Key = Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")]
-
-
-class _Model(BaseModel):
-    """Form of a part of the manifest; values are not converted."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class CellModel(_Model):
-    key: Key
-    dataset: str
-    method: str
-    params: dict[str, Any]
-    split: str
-
-
-Finding = Annotated[dict[Literal["code", "sentence", "remedy"], str], Field(min_length=3)]
-
-
-class WarningModel(_Model):
-    code: str
-    sentence: str
-    remedy: str
-    dataset: str
-
-
-class DatasetInfo(_Model, frozen=True):
-    """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
-
-    smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
-    lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data.
-    """
-
-    name: str
-    rows: int
-    attributes: int
-    classes: int
-    train_rows: int | None = None
-    test_rows: int | None = None
-    notes: Sequence[str] = ()
-    checksum: str = ""
-    smallest_class: int | None = None
-    largest_class: int | None = None
-    origins: Key | None = None
-    audit: Sequence[Finding] | None = None
-
-
-class ProvenanceModel(_Model, extra="allow"):
-    machine: dict[str, Any] = {}
-    packages: dict[str, Any] = {}
-
-
-class ManifestModel(_Model, extra="allow"):
-    """Form of the manifest."""
-
-    format: Literal[3]
-    name: str
-    started: str
-    finished: str | None
-    seconds: float | None
-    jobs: int
-    engine: str
-    shard: str | None
-    seed: int
-    config: dict[str, Any]
-    datasets: list[DatasetInfo]
-    warnings: list[WarningModel] = []
-    provenance: ProvenanceModel
-    cells: list[CellModel]
 
 
 # Files that a run may leave if it is killed before its manifest is written.

@@ -3,10 +3,10 @@ its reports."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import joblib
 import numpy as np
 
 from confml._seeds import stable_hash
@@ -29,10 +29,6 @@ class RowOrigins:
     ids: np.ndarray | None = None
     id_columns: tuple[str, ...] = ()
     test_rows: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, data: DataSet) -> RowOrigins:
-        return cls(data.lines, data.ids, data.id_columns, data.test_rows)
 
     def columns(self, rows: np.ndarray, split: str, others: Collection[str] = ()) -> dict[str, np.ndarray]:
         """Return the columns that identify reported rows (m,) of a split, by name.
@@ -57,14 +53,6 @@ class RowOrigins:
         rows = np.asarray(rows)
         return rows if self.test_rows is None or split != "fixed" else self.test_rows[rows]
 
-    def write(self, store: Store, key: str) -> None:
-        """Write the record of a key, unless it is there."""
-        if store.has(KIND, key):
-            return
-        named = {"lines": self.lines, "ids": self.ids, "test_rows": self.test_rows}
-        arrays = {name: np.asarray(values) for name, values in named.items() if values is not None}
-        store.write(KIND, key, {"id_columns": list(self.id_columns)}, arrays)
-
     @classmethod
     def read(cls, store: Store, key: str) -> RowOrigins | None:
         """Return the record of a key; None if it is not stored or damaged."""
@@ -80,9 +68,15 @@ def origins_key(data: DataSet) -> str | None:
     """Return the key of the record of a data set; None if its rows have neither lines nor identifiers."""
     if data.lines is None and data.ids is None:
         return None
-    digest = hashlib.sha256()
-    for values in (data.lines, data.ids):
-        if values is not None:
-            digest.update(f"{values.dtype.str} {values.shape}\n".encode())
-            digest.update(np.ascontiguousarray(values).tobytes())
-    return stable_hash("rows", data.name, data.checksum, list(data.id_columns), digest.hexdigest())[:32]
+    values = joblib.hash([data.lines, data.ids])
+    return stable_hash("rows", data.name, data.checksum, list(data.id_columns), values)[:32]
+
+
+def write_origins(store: Store, data: DataSet) -> None:
+    """Write the record of a data set, unless it is there or its rows have no origin."""
+    key = origins_key(data)
+    if key is None or store.has(KIND, key):
+        return
+    named = {"lines": data.lines, "ids": data.ids, "test_rows": data.test_rows}
+    arrays = {name: np.asarray(values) for name, values in named.items() if values is not None}
+    store.write(KIND, key, {"id_columns": list(data.id_columns)}, arrays)

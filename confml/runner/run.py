@@ -33,7 +33,7 @@ from confml.runner.manifest import (
     stored_manifest,
     write_manifest,
 )
-from confml.runner.origins import RowOrigins, origins_key
+from confml.runner.origins import write_origins
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import NUMBER, Progress
 from confml.runner.provenance import now
@@ -112,18 +112,10 @@ def run(
     store.make()
     with guarded(store.folder):
         state = run_state(store, plan.cells, execution.retry_failed)
-        origins = {name: origins_key(data) for name, data in datasets.items()}
         jobs, shard = execution.jobs, execution.part
-        manifest = new_manifest(whole, origins, jobs=jobs, engine=engine.name, shard=shard)
-        manifest["warnings"] = [warning.as_dict() for warning in warnings]
-        for info in manifest["datasets"]:
-            info["audit"] = [
-                {"code": finding.code, "sentence": finding.sentence, "remedy": finding.remedy}
-                for finding in audited[info["name"]]
-            ]
-        for name, key in origins.items():
-            if key is not None:
-                RowOrigins.of(datasets[name]).write(store, key)
+        manifest = new_manifest(whole, audited, warnings, jobs=jobs, engine=engine.name, shard=shard)
+        for data in datasets.values():
+            write_origins(store, data)
         if shard is not None:
             note_shard(store, shard, plan.cells)
         store.sync()

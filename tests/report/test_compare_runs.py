@@ -70,7 +70,7 @@ def test_methods_of_runs_have_the_names_of_the_runs(run, monkeypatch):
         for key, result in run.results.items()
     }
     config = run.config.model_copy(update={"seed": 7})
-    infos = {name: info.model_copy(update={"checksum": "other"}) for name, info in run.datasets.items()}
+    infos = {name: replace(info, checksum="other") for name, info in run.datasets.items()}
     second = replace(run, results=moved, config=config, datasets=infos)
     runs = iter([run, second])
     monkeypatch.setattr(module, "open_run", lambda folder: next(runs))

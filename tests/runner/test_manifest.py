@@ -12,6 +12,8 @@ import pytest
 
 from confml import cli
 from confml.config import make_config
+from confml.errors import ConfmlError
+from confml.runner.manifest import read_manifest
 from confml.runner.run import Execution, run
 
 VALUES = {
@@ -97,9 +99,12 @@ def test_a_folder_with_other_files_is_not_used(tmp_path):
     assert done.code == 2 and (tmp_path / "mine" / ".run/manifest.json").read_text() == ""
 
 
-def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "run")
-    (tmp_path / "run" / ".run/manifest.json").write_text("{")
+@pytest.mark.parametrize("change", [lambda text: "{", lambda text: text.replace('"jobs": 1', '"jobs": 2')])
+def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path, change):
+    path = shutil.copytree(whole, tmp_path / "run") / ".run/manifest.json"
+    path.write_text(change(path.read_text()))
+    with pytest.raises(ConfmlError, match="the manifest is damaged"):
+        read_manifest(tmp_path / "run")
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
     assert done.code == 0, done.text
     assert json.loads((tmp_path / "run" / ".run/manifest.json").read_text())["name"] == "small"

@@ -22,7 +22,6 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
-from confml.report.run.stored import open_run
 from confml.report.tables.notes import result_warnings
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -284,14 +283,6 @@ def test_each_warning_is_told_once_on_stderr_and_in_every_report(tmp_path):
     again = command("report", out)
     assert (out / ".run/notes.txt").read_text() == notes
     assert all(again.out.count(f"[{code}]") == 1 for code in ("duplicate-rows", "k-too-large"))
-    manifest = json.loads((out / ".run/manifest.json").read_text())
-    del manifest["warnings"]  # as older versions
-    (out / ".run/manifest.json").write_text(json.dumps(manifest))
-    assert open_run(out).warnings == ()
-    manifest["warnings"] = [{"code": 3}]
-    (out / ".run/manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ConfmlError, match="manifest is damaged: warnings"):
-        open_run(out)
 
 
 def test_silenced_warnings_are_not_told(tmp_path):

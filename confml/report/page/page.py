@@ -108,7 +108,7 @@ def facts(run: RunResults, dataset: str, notes: str) -> str:
         return ""
     parts = "" if info.train_rows is None else f", parts of {info.train_rows} and {info.test_rows} rows"
     text = f"{info.rows} rows, {info.attributes} features, {info.classes} classes{parts}."
-    findings = [finding["sentence"] for finding in info.audit or () if finding["sentence"] not in notes]
+    findings = [finding["sentence"] for finding in info.audit if finding["sentence"] not in notes]
     return f"{text} Audit: {'; '.join(findings)}." if findings else text
 
 
