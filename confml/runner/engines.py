@@ -24,7 +24,7 @@ from confml import _jit
 from confml.errors import ConfmlError
 from confml.runner.dask_calls import call_alone
 from confml.runner.environment import EnvironmentFault
-from confml.runner.limits import NO_LIMITS, Limits, show_bytes
+from confml.runner.limits import NO_LIMITS, Limits
 from confml.runner.worker import begin_worker, call, import_modules, stdout_on_stderr
 
 FIRST_MODULES = ("confml.runner.preload", "confml.runner.engines")  # of the fork server
@@ -46,12 +46,6 @@ class LimitExceeded(ConfmlError):
     """A task exceeded its time limit and its worker ended."""
 
 
-def no_limits(item: Any) -> Limits:
-    """Return no limits."""
-    return NO_LIMITS
-
-
-NextItem = Callable[[], Any | None]
 Results = Generator[tuple[Any, Any], None, None]
 
 
@@ -90,7 +84,10 @@ class Engine(ABC):
         """Return the result of a finished future or its exception, `WorkerLost` if its worker ended."""
 
     def run(
-        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self,
+        next_item: Callable[[], Any],
+        function: Callable[[Any], Any],
+        limits: Callable[[Any], Limits] = lambda item: NO_LIMITS,
     ) -> Results:
         """Call ``function`` on every item that ``next_item`` returns; yield (item, result or exception).
 
@@ -105,7 +102,7 @@ class Engine(ABC):
             self.stop()
 
     def _results(
-        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits]
+        self, next_item: Callable[[], Any], function: Callable[[Any], Any], limits: Callable[[Any], Limits]
     ) -> Results:
         running: dict[Any, Any] = {}  # item of each future
         finished: queue.SimpleQueue = queue.SimpleQueue()
@@ -180,10 +177,10 @@ class _Worker:
             error: ConfmlError = LimitExceeded(self.limits.timeout_message)
         else:
             memory = self.limits.memory
-            hint = f"; its memory limit was {show_bytes(memory)}" if memory else ""
+            limit = f"; its memory limit was {memory / 10**6:g} MB" if memory else ""
             error = WorkerLost(
                 "its worker process died twice, the second time with no other task running (crashed, killed, "
-                f"or out of memory{hint}); use a machine with more memory, or leave this method out"
+                f"or out of memory{limit}); use a machine with more memory, or leave this method out"
             )
         if text:
             error.add_note(f"Last output of the worker:\n{text}")

@@ -6,23 +6,19 @@ removed.
 
 import contextlib
 import errno
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from confml.errors import ConfmlError
 
 _AGAIN = "then run the same command again: finished fits are kept"
-# Text of numpy for a file that was not written to its end; the error has no number.
-_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
-_FULL = ("the disk is full", f"free some space, {_AGAIN}")
 _FILES = ("too many open files", f"raise the limit (ulimit -n) or use fewer jobs (--jobs), {_AGAIN}")
 _GONE = (
     "the folder, or a file in it, was removed while the run was using it",
     "run the same command again: fits that are still there are kept",
 )
 _REASONS = {
-    errno.ENOSPC: _FULL,
+    errno.ENOSPC: ("the disk is full", f"free some space, {_AGAIN}"),
     errno.EDQUOT: ("the disk quota is used up", f"free some space, {_AGAIN}"),
     errno.EFBIG: ("the limit on the size of a file is reached", f"raise it (ulimit -f), {_AGAIN}"),
     errno.EMFILE: _FILES,
@@ -45,12 +41,6 @@ def fault_of(error: BaseException | None) -> EnvironmentFault | None:
         if isinstance(error, OSError) and error.errno in _REASONS:
             message, hint = _REASONS[error.errno]
             return EnvironmentFault(message, where=_place(error, None), hint=hint)
-        if isinstance(error, OSError) and _SHORT_WRITE.search(str(error)):
-            return EnvironmentFault(
-                "the disk is full, or the limit on the size of a file is reached",
-                where=_place(error, None),
-                hint=f"free some space or raise the limit (ulimit -f), {_AGAIN}",
-            )
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return None
 

@@ -34,16 +34,18 @@ class Limits:
     @property
     def memory_message(self) -> str:
         """Message of a failure by the memory limit."""
-        limit = "" if self.memory is None else f" of {show_bytes(self.memory)}"
-        remedy = "raise the limit with --memory, or limits: memory in the config"
-        return f"needs more memory than its limit{limit}; {remedy}"
+        return (
+            f"needs more memory than its limit of {(self.memory or 0) / 10**6:g} MB; raise the limit with "
+            "--memory, or limits: memory in the config"
+        )
 
     @property
     def timeout_message(self) -> str:
         """Message of a failure by the time limit."""
-        limit = "" if self.timeout is None else f" of {self.timeout:g} s"
-        remedy = "raise the limit with --timeout, or limits: timeout in the config"
-        return f"took longer than its limit{limit} and was stopped; {remedy}"
+        return (
+            f"took longer than its limit of {self.timeout or 0:g} s and was stopped; raise the limit with "
+            "--timeout, or limits: timeout in the config"
+        )
 
 
 NO_LIMITS = Limits()
@@ -74,11 +76,3 @@ def limits_of(entry: Any) -> Limits:
     """Return the limits of a method entry of a config."""
     limits = entry.limits
     return NO_LIMITS if limits is None else parse_limits(limits.timeout, limits.memory)
-
-
-def show_bytes(size: int) -> str:
-    """Return a number of bytes as text, in the largest unit in which it is at least 1."""
-    for unit in ("tb", "gb", "mb", "kb"):
-        if size >= _BYTES[unit]:
-            return f"{size / _BYTES[unit]:g} {unit.upper()}"
-    return f"{size} bytes"

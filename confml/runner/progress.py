@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from confml.errors import printable
@@ -170,9 +171,5 @@ def progress_for(quiet: bool, verbose: bool = False, tracebacks: bool = False) -
 
 
 def duration(seconds: float) -> str:
-    """Return a time as ``45 s``, ``3 min 05 s`` or ``2 h 07 min``."""
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+    """Return a time as ``0:03:05``."""
+    return str(timedelta(seconds=round(seconds)))

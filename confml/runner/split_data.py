@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -28,6 +28,16 @@ from confml.steps.registry import build_pipeline, step_class
 
 if TYPE_CHECKING:
     from confml.data.probability_table import ProbabilityTable
+
+
+class _Transformed(NamedTuple):
+    """Examples after the steps ``chain``. kept: rows of the training part that the steps keep."""
+
+    chain: StepPipeline
+    X: np.ndarray
+    y: np.ndarray
+    kept: np.ndarray
+    X_test: np.ndarray
 
 
 class SplitData:
@@ -65,18 +75,14 @@ class SplitData:
         self._form = form_of_rows(data, context.method, grid, context.steps, context.noise)
 
     @classmethod
-    def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
+    def of(cls, context, grid: Sequence[Mapping[str, Any]] = (), fold: int | None = None) -> "SplitData":
+        """Return the examples of the outer split, or of inner fold ``fold`` of its training part."""
         data = open_dataset(context.data_file)
         train, test = _outer_rows(data, context.protocol, context.split, context.seed)
-        return cls(context, data, train, test, grid=grid)
-
-    @classmethod
-    def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> "SplitData":
-        """Return the examples of inner fold ``fold`` of the outer training set."""
-        data = open_dataset(context.data_file)
-        rows, _ = _outer_rows(data, context.protocol, context.split, context.seed)
-        train, test = inner_folds(data, rows, context.protocol, context.split, context.seed)[fold]
-        return cls(context, data, train, test, rows, grid)
+        if fold is None:
+            return cls(context, data, train, test, grid=grid)
+        parts = inner_folds(data, train, context.protocol, context.split, context.seed)[fold]
+        return cls(context, data, *parts, train, grid)
 
     def method(self, point: Mapping[str, Any]) -> Method:
         """Return the method with the parameters of a point.
@@ -117,7 +123,7 @@ class SplitData:
         """Return the points of a grid, each with the columns of ``X`` that hold codes as ``nominal``."""
         if self._nominal is None:
             return [dict(point) for point in points]
-        columns = np.flatnonzero(self._transformed["nominal"]).tolist()
+        columns = np.flatnonzero(self._transformed.chain.nominal_).tolist()
         return [{**point, "nominal": columns} for point in points]
 
     @property
@@ -129,15 +135,15 @@ class SplitData:
 
     @property
     def X(self) -> np.ndarray:
-        return self.with_by(self._transformed["X"], self.train_rows[self._transformed["kept"]])
+        return self.with_by(self._transformed.X, self.train_rows[self._transformed.kept])
 
     @property
     def y(self) -> np.ndarray:
-        return self._transformed["y"]
+        return self._transformed.y
 
     @property
     def X_test(self) -> np.ndarray:
-        return self.with_by(self._transformed["X_test"], self.test_rows)
+        return self.with_by(self._transformed.X_test, self.test_rows)
 
     @property
     def y_test(self) -> np.ndarray:
@@ -160,11 +166,11 @@ class SplitData:
     @property
     def kept(self) -> np.ndarray:
         """Indices of the ``untransformed`` examples that the steps keep."""
-        return self._transformed["kept"]
+        return self._transformed.kept
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d), transformed by the steps fitted to the training part."""
-        return self._transformed["chain"].transform(X if self._form == "sparse" else dense(X))
+        return self._transformed.chain.transform(X if self._form == "sparse" else dense(X))
 
     def with_by(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return examples X (m, d) of rows of the data set with the columns of ``by``."""
@@ -173,21 +179,21 @@ class SplitData:
     @property
     def steps(self) -> StepPipeline:
         """The steps, fitted to the training part; none for a conformal method, which has its own."""
-        return self._transformed["chain"]
+        return self._transformed.chain
 
     @property
     def dropped_rows(self) -> np.ndarray:
         """Rows of the training part that the steps drop, numbered as in ``reported_rows``."""
         kept = np.zeros(len(self.train_rows), dtype=bool)
-        kept[self._transformed["kept"]] = True
+        kept[self._transformed.kept] = True
         rows = np.asarray(self.train_rows)[~kept]
         return self.data.part_row(rows) if self.context.split.kind == "fixed-split" else rows
 
     @property
     def dropped_attributes(self) -> tuple[str, ...]:
         """Names of the features that the steps drop; empty if a step replaces features by new ones."""
-        left = self._transformed["columns"]
-        if left is None:
+        left = self._transformed.chain.columns_
+        if left is None or self._form == "numbers":
             return ()
         data = self.data
         names = data.table_attributes if self.takes_codes else data.attributes
@@ -198,12 +204,12 @@ class SplitData:
     @property
     def step_metrics(self) -> dict[str, float]:
         """Metrics of the steps, by name."""
-        return self._transformed["metrics"]
+        return self._transformed.chain.fit_metrics_
 
     @property
     def drops_rows(self) -> bool:
         """Whether a step drops training rows."""
-        return len(self._transformed["kept"]) != len(self.train_rows)
+        return len(self._transformed.kept) != len(self.train_rows)
 
     @property
     def takes_codes(self) -> bool:
@@ -263,40 +269,20 @@ class SplitData:
         return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
     @cached_property
-    def _transformed(self) -> dict:
-        """Examples after the steps, which are fitted to the training part."""
+    def _transformed(self) -> "_Transformed":
+        """Examples after the steps, which are fitted to the training part; a table gets numbers of rows."""
         raw = self._raw
+        X, X_test = raw["X"], raw["X_test"]
+        mask, steps = self._columns(X.shape[1]), () if self._steps_in_method else self.context.steps
         if self._form == "numbers":
-            return self._row_numbers
-        chain = build_pipeline(() if self._steps_in_method else self.context.steps)
-        mask = self._columns(raw["X"].shape[1])
+            X, X_test = self.train_rows[:, None], self.test_rows[:, None]
+            mask, steps = np.zeros(1, dtype=bool), ()
+        chain = build_pipeline(steps)
         rng = self._generator("steps") if chain.steps else None
         groups = None if self.data.groups is None else np.asarray(self.data.groups)[self.train_rows]
-        X, y, kept = chain.fit_training(raw["X"], raw["y"], rng, mask, groups)
-        return {
-            "X": X,
-            "y": y,
-            "kept": kept,
-            "X_test": chain.transform(raw["X_test"]),
-            "chain": chain,
-            "metrics": chain.fit_metrics_,
-            "nominal": chain.nominal_,
-            "columns": chain.columns_,
-        }
-
-    @property
-    def _row_numbers(self) -> dict:
-        """Numbers of the rows in place of their features; no step changes them."""
-        return {
-            "X": self.train_rows[:, None].astype(np.float64),
-            "y": self._raw["y"],
-            "kept": np.arange(len(self.train_rows)),
-            "X_test": self.test_rows[:, None].astype(np.float64),
-            "chain": StepPipeline(),
-            "metrics": {},
-            "nominal": np.zeros(1, dtype=bool),
-            "columns": None,
-        }
+        return _Transformed(
+            chain, *chain.fit_training(X, raw["y"], rng, mask, groups), chain.transform(X_test)
+        )
 
     def _table(self, point: Mapping[str, Any]) -> "ProbabilityTable":
         context = self.context

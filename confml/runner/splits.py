@@ -1,8 +1,8 @@
 """Outer splits and inner folds; their rows depend on the seed, the data and the repeat only."""
 
+from collections import namedtuple
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,10 @@ IN_PARTS = ("fixed-split", "ordered")
 """Protocols that use the parts of a data set: those of the provider, or those of `load_dataset`."""
 
 
-class Division(NamedTuple):
-    """The values of `confml.config.protocol.Protocol`, for worker processes, which do without pydantic."""
-
-    kind: str
-    repeats: int
-    test_size: float
-    folds: int
-    inner_folds: int
-    stratify: bool
-    rows: int | None
-    absent: tuple[str, ...]
-    by: str | None
-    order: str
-    start: int
+Division = namedtuple(
+    "Division", "kind repeats test_size folds inner_folds stratify rows absent by order start"
+)
+"""The values of `confml.config.protocol.Protocol`, for worker processes, which do without pydantic."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """`RunStatus`: cells of a run that are done, failed and left, of the whole run and of its shards."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,13 +74,13 @@ class RunStatus:
 
     def failures(self, store: Store) -> list[dict[str, Any]]:
         """Return the failed cells with their errors."""
-        return [
-            {**cell.as_dict(), "error": _error_of(store.read("failures", cell.key))}
-            for cell in self.cells
-            if cell.key in self.state.failed
-        ]
+        failed = failures_of(store, self.cells, self.state)
+        return [{**cell.as_dict(), "error": error} for cell, error, _ in failed]
 
 
-def _error_of(record) -> str:
-    error = record[0].get("error") if record else None
-    return error if isinstance(error, str) else "its record is damaged"
+def failures_of(store: Store, cells: Iterable[Cell], state: State) -> Iterator[tuple[Cell, str, str]]:
+    """Yield the failed cells, each with its error and its traceback."""
+    for cell in cells:
+        if cell.key in state.failed:
+            document, _ = store.read("failures", cell.key) or ({"error": "its record is damaged"}, {})
+            yield cell, document["error"], document.get("traceback", "")

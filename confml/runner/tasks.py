@@ -194,7 +194,7 @@ def run_task(task: Task) -> Outcome:
 
 def _run_path(task: Task) -> Outcome:
     """Compute cells."""
-    split_data = SplitData.outer(task.context, task.grid)
+    split_data = SplitData.of(task.context, task.grid)
     points, tuning = _points(task)
     rng = task.context.generator("path", None)
     done, failed = [], []
@@ -211,8 +211,7 @@ def _run_path(task: Task) -> Outcome:
 def _run_inner(task: Task) -> Outcome:
     """Score every point of a tune grid on one inner fold and store the scores."""
     context = task.context
-    assert task.fold is not None  # set for every inner task
-    split_data = SplitData.inner(context, task.fold, task.grid)
+    split_data = SplitData.of(context, task.grid, task.fold)
     state = None
     if task.state and not split_data.drops_rows:
         state = Workspace(context.work_folder).get_state(task.state) or None
@@ -243,7 +242,7 @@ def _run_inner(task: Task) -> Outcome:
 
 def _run_prepare(task: Task) -> Outcome:
     """Compute the state of an outer training set that the other tasks of its cells share."""
-    split_data = SplitData.outer(task.context, task.grid)
+    split_data = SplitData.of(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
     state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     Workspace(task.context.work_folder).put_state(task.identity, state or {})

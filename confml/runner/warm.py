@@ -77,11 +77,11 @@ def _is_of_confml(name: str, class_of: Callable[[str], type]) -> bool:
 
 def _few(data: DataSet, rows: np.ndarray) -> np.ndarray:
     """Return ROWS of the rows, as evenly from the classes as they allow, in their order."""
+    import pandas as pd
+
     codes = np.unique(data.y[rows], return_inverse=True)[1]
-    order = np.argsort(codes, kind="stable")
-    rank = np.empty(len(rows), np.int64)  # of a row among those of its class
-    rank[order] = np.arange(len(rows)) - np.searchsorted(codes[order], codes[order])
-    return rows[np.sort(np.lexsort((codes, rank))[:ROWS])]
+    rank_in_class = pd.Series(codes).groupby(codes).cumcount()
+    return rows[np.sort(np.lexsort((codes, rank_in_class))[:ROWS])]
 
 
 def _fit(context: TaskContext, data: DataSet, rows: np.ndarray, point: Mapping[str, Any]) -> None:

@@ -64,7 +64,7 @@ def parts_of(folder, config, method, grid=({},)):
         seed=config.seed,
         method=method,
     )
-    return SplitData.outer(context, grid)
+    return SplitData.of(context, grid)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
     outer = parts_of(fruit, config, "knn")
     validated = []
     for fold in range(3):
-        parts = SplitData.inner(outer.context, fold, [{}])
+        parts = SplitData.of(outer.context, [{}], fold)
         assert set(parts.train_rows) | set(parts.test_rows) == set(outer.train_rows)
         assert not set(parts.train_rows) & set(parts.test_rows)
         validated += parts.test_rows.tolist()

@@ -154,7 +154,7 @@ def test_data_that_do_not_fit_the_memory_limit_are_a_failure_of_the_cell(tmp_pat
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
     assert fault_of(raised.value) is None
     failure = Failure.of("key", raised.value, Limits(memory=10**9))
-    assert failure.error.startswith("needs more memory than its limit of 1 GB")
+    assert failure.error.startswith("needs more memory than its limit of 1000 MB")
 
 
 def test_asking_for_the_commit_takes_no_lock_of_the_checkout(monkeypatch):

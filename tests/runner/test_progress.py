@@ -46,7 +46,7 @@ def test_a_long_task_is_named_while_it_runs(monkeypatch, capsys):
             seen += capsys.readouterr().err
         progress.ended(batch)
         assert progress.longest == ""
-    assert re.search(r"^0/3 tasks, 0/3 fits, \d+ s, letter tcm-svm k=200 r0 runs for \d+ s$", seen, re.M)
+    assert re.search(r"^0/3 tasks, 0/3 fits, [\d:]+, letter tcm-svm k=200 r0 runs for [\d:]+$", seen, re.M)
 
 
 def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):
@@ -58,7 +58,7 @@ def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):
         clock[0] = 90.0
         log.advance(3, 2)
     shown = capsys.readouterr().err.splitlines()
-    assert shown[1:] == ["0/4 tasks, 0/4 fits, 0 s", "3/4 tasks, 2/4 fits, 1 min 30 s, about 30 s left"]
+    assert shown[1:] == ["0/4 tasks, 0/4 fits, 0:00:00", "3/4 tasks, 2/4 fits, 0:01:30, about 0:00:30 left"]
 
 
 @pytest.mark.parametrize("width", [60, 100])

@@ -59,7 +59,7 @@ def first_fit(data: DatasetResults, view: View) -> Iterator[tuple]:
         )
         chosen = data.run.by_view(ViewNumbers(first_split))[view.key].chosen
         point: dict[str, Any] = dict(chosen.get(cell.split, cell.params))
-        parts = SplitData.outer(context, [point])
+        parts = SplitData.of(context, [point])
         (point,) = parts.with_nominal_columns([point])
         rng: np.random.Generator = context.generator("path", None)
         yield loaded, parts, point, rng

@@ -12,7 +12,7 @@ from confml.runner.manifest import DatasetInfo, manifest_cells, manifest_path, r
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
-from confml.runner.status import run_state
+from confml.runner.status import failures_of, run_state
 from confml.runner.store import Store
 
 
@@ -55,13 +55,6 @@ def open_run(folder: Path | str, done_keys: Set[str] = frozenset()) -> RunResult
     del manifest["cells"]  # they take as much memory again
     store = Store(folder)
     state = run_state(store, cells, done_keys=done_keys)
-    failures = []
-    for cell in cells:
-        if cell.key in state.failed:
-            record = store.read("failures", cell.key)
-            error = record[0].get("error") if record else None
-            error = error if isinstance(error, str) else "its record is damaged"
-            failures.append(Failure(cell, error, calls_of(record[0].get("traceback") if record else None)))
     try:
         config = restore_config(manifest["config"])
     except ConfmlError as error:
@@ -75,7 +68,10 @@ def open_run(folder: Path | str, done_keys: Set[str] = frozenset()) -> RunResult
         config=config,
         cells=cells,
         results=StoredResults(store, (cell for cell in cells if cell.key in state.done)),
-        failures=failures,
+        failures=[
+            Failure(cell, error, calls_of(traceback))
+            for cell, error, traceback in failures_of(store, cells, state)
+        ],
         datasets=datasets,
         warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
         origins={name: rows for name, rows in origins.items() if rows is not None},
