@@ -157,21 +157,6 @@ def test_data_that_do_not_fit_the_memory_limit_are_a_failure_of_the_cell(tmp_pat
     assert failure.error.startswith("needs more memory than its limit of 1000 MB")
 
 
-def test_asking_for_the_commit_takes_no_lock_of_the_checkout(monkeypatch):
-    """A git that a limit kills half way would leave index.lock behind, and block the checkout."""
-    from confml.runner import provenance
-
-    asked = []
-
-    def noted(command, **options):
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0, stdout="abc", stderr="")
-
-    monkeypatch.setattr(provenance.subprocess, "run", noted)
-    provenance.git_commit(provenance.Path("."))
-    assert asked and all(command[1] == "--no-optional-locks" for command in asked)
-
-
 def test_the_commit_is_marked_for_changed_code_and_not_for_changed_results(tmp_path):
     from confml.runner.provenance import git_commit
 
