@@ -167,8 +167,9 @@ def plain_numbers(
     texts = []
     for at, column in enumerate(columns):
         if is_numeric(column.type):
-            column_values = column.cast(pa.float64(), safe=False).to_numpy()
-            by_column[at] = np.where(np.isin(column_values, numbers), np.nan, column_values)
+            by_column[at] = column.cast(pa.float64(), safe=False).to_numpy()
+            if numbers:
+                by_column[at, np.isin(by_column[at], numbers)] = np.nan
             plain[at] = True
         elif names[at] not in nominal:
             texts.append(at)

@@ -200,7 +200,7 @@ def code_features(
     categories, marks: as in `Columns`. unknown: gets the unknown categories and the numbers that are rounded,
     by column. Raises one DataError for all columns with texts in place of numbers, and for infinite values.
     """
-    values, plain = np.empty((len(table), len(names))), np.zeros(len(names), dtype=bool)
+    values, plain = np.empty((len(table), len(names)), order="F"), np.zeros(len(names), dtype=bool)
     numeric = [j for j, texts in enumerate(categories) if texts is None]
     values[:, numeric], plain[numeric] = plain_numbers(table, [names[j] for j in numeric], decimal)
     problems: list[str] = []
