@@ -47,13 +47,13 @@ class PluginRegistry(Generic[Kind]):
         return name in self.locations or name in self.offers
 
     @functools.cached_property
-    def offers(self) -> dict[str, EntryPoint]:
-        """Entry points of other packages by name, not yet imported; confml's own names are skipped.
-
-        Of two packages with one name, the first in the order of the alphabet is used.
-        """
-        points = sorted(entry_points(group=self.group), key=_origin, reverse=True)
-        return {offer.name: offer for offer in points if offer.name not in self.locations}
+    def offers(self) -> dict[str, list[EntryPoint]]:
+        """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
+        offers: dict[str, list[EntryPoint]] = {}
+        for offer in sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value)):
+            if offer.name not in self.locations:
+                offers.setdefault(offer.name, []).append(offer)
+        return offers
 
     def names(self) -> list[str]:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
@@ -93,8 +93,11 @@ class PluginRegistry(Generic[Kind]):
             return own_class
         if name not in self.offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", near=(name, self.names()))
-        offer = self.offers[name]
+        offer, *others = self.offers[name]
         subject = f"{self.noun} '{name}' of the package {_origin(offer)}"
+        if others:
+            message = f"{self.noun} '{name}' is offered by {self.source(name)}"
+            raise ConfmlError(message, hint="uninstall all but one of them")
         try:
             cls = offer.load()
         except Exception as error:
@@ -108,7 +111,7 @@ class PluginRegistry(Generic[Kind]):
 
     def source(self, name: str) -> str:
         """Return where the class comes from: ``confml``, or another package with its version."""
-        return "confml" if name in self.locations else _origin(self.offers[name])
+        return "confml" if name in self.locations else " and ".join(map(_origin, self.offers[name]))
 
     def check(self, name: str, params: Mapping[str, Any], cls: Any = None) -> None:
         """Raise ConfigError unless ``name`` is known and can be built with exactly these parameters.
