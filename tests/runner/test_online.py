@@ -169,7 +169,7 @@ def test_mistakes_in_a_config_are_all_told():
         make_config(wrong)
     text = str(caught.value)
     for words in (
-        "step 'standardise' learns on a training part",
+        "step 'standardise' is fitted to a training part",
         "noise.on: protocol online has no training part",
         "'knn' does not learn one example at a time",
         "methods.1.tune: protocol online has no training part",
