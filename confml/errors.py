@@ -1,5 +1,6 @@
 """Exceptions for errors that the user can correct."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -157,5 +158,4 @@ def _escaped(character: str) -> str:
         return character
     if character < "\x7f":
         return character.encode("unicode_escape").decode("ascii")
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+    return json.dumps(character)[1:-1]

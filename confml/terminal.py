@@ -4,6 +4,7 @@ Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u0
 """
 
 import codecs
+import json
 import sys
 import time
 from typing import IO, Any
@@ -16,7 +17,7 @@ FALLBACKS = {
     **dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)),
     **{"⁻": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "ε": "epsilon", "λ": "lambda", "θ": "theta"},
 }
-_HANDLER, _ASCII = "confml.fallback", "confml-ascii"
+_HANDLER = "confml.fallback"
 
 
 def carried(text: str, encoding: str | None) -> str:
@@ -116,33 +117,15 @@ def use_fallbacks() -> None:
     """Let stdout and stderr write every text, whatever their encoding is."""
     for stream in (sys.stdout, sys.stderr):
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-        if encoding.replace("-", "").startswith("utf") or not hasattr(stream, "reconfigure"):
-            continue
-        if codecs.lookup(encoding).name == "ascii":
-            # click replaces a stream with the codec "ascii" by its own, which writes UTF-8.
-            encoding = _ASCII
-        stream.reconfigure(encoding=encoding, errors=_HANDLER)
+        if not encoding.replace("-", "").startswith("utf") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=_HANDLER)
 
 
 def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    parts = (FALLBACKS.get(char) or _escape(char) for char in error.object[error.start : error.end])
-    return "".join(parts), error.end
-
-
-def _escape(character: str) -> str:
-    """Return escapes of the form \\uXXXX, which JSON has too."""
-    code = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
-
-
-def _find(name: str) -> codecs.CodecInfo | None:
-    if name.replace("_", "-") != _ASCII:
-        return None
-    plain = codecs.lookup("ascii")
-    return codecs.CodecInfo(*plain, plain.incrementalencoder, plain.incrementaldecoder, name=_ASCII)
+    characters = error.object[error.start : error.end]
+    return "".join(FALLBACKS.get(char) or json.dumps(char)[1:-1] for char in characters), error.end
 
 
 codecs.register_error(_HANDLER, _replace)
-codecs.register(_find)

@@ -118,9 +118,6 @@ def test_the_drawn_figures_are_the_stored_ones(numbers, tmp_path):
             assert drawn == (REFERENCE / "figures" / f"{name}.svg").is_file()
 
 
-# ---- runs that are kept
-
-
 # ---- targets
 
 

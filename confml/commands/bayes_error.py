@@ -75,8 +75,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     from confml.errors import ConfigError
     from confml.report.bayes_error.study import Request, study
 
-    criterion = click.get_current_context().get_parameter_source("criterion")
-    if criterion is click.core.ParameterSource.COMMANDLINE and not options["select"]:
+    if common.first_given("criterion") and not options["select"]:
         raise ConfigError("--criterion has no effect", hint="it needs --select")
     spec, true_error = _spec(dataset, options)
     computed = {
@@ -112,7 +111,7 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
     from confml.data.generators import GENERATORS
 
     if Path(dataset).suffix in (".yaml", ".yml"):
-        return _spec_of_config(dataset, options), None
+        return _spec_of_config(dataset), None
     spec = common.named_or_table(dataset, options)
     if "generate" not in spec:
         return spec, None
@@ -120,14 +119,13 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
 
 
-def _spec_of_config(config: str, options: dict[str, Any]) -> dict[str, Any]:
+def _spec_of_config(config: str) -> dict[str, Any]:
     """Return the spec of the data set of a config."""
     from confml.config import load_config
     from confml.errors import ConfigError
 
-    used = [key for key in KEYS if options[key] is not None]
-    if used:
-        raise ConfigError(f"--{used[0]} is for table files, and {config} is a config")
+    if option := common.first_given(*KEYS):
+        raise ConfigError(f"{option} is for table files, and {config} is a config")
     datasets = load_config(config).datasets
     if len(datasets) > 1:
         raise ConfigError(f"{config} has {len(datasets)} data sets, expected one")

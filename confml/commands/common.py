@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from confml._json import to_json
 from confml.errors import ConfigError, DataError, printable
@@ -93,6 +94,13 @@ def names_of(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
+def first_given(*names: str) -> str | None:
+    """Return the first option of these parameters that the command line has, None without any."""
+    context = click.get_current_context()
+    given = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    return next((param.opts[0] for param in context.command.params if param.name in given), None)
+
+
 def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a card, a generator or a table file for `confml.data.load`."""
     from confml.data.cards import known_cards
@@ -103,9 +111,8 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
         options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()
     ):
         return table_spec(dataset, options)
-    used = [f"--{key.replace('_', '-')}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
-    if used:
-        raise ConfigError(f"{used[0]} is for table files, and '{dataset}' is the name of a data set")
+    if option := first_given(*TABLE_KEYS, "test"):
+        raise ConfigError(f"{option} is for table files, and '{dataset}' is the name of a data set")
     if dataset not in names:
         text = f"there is no data set and no file '{dataset}'"
         raise ConfigError(text, near=(dataset, names), hint="confml data list shows them")
@@ -114,20 +121,17 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def parameters(texts: Iterable[str]) -> dict[str, Any]:
     """Return the values of ``--param NAME=VALUE``: numbers, true, false and null as such, else text."""
-    return dict(map(_parameter, texts))
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
-    words = {"true": True, "false": False, "null": None}
-    for read in (int, float):
-        try:
-            return name.replace("-", "_"), read(value)
-        except ValueError:
-            continue
-    return name.replace("-", "_"), words.get(value, value)
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
+        name = name.replace("-", "_")
+        values[name] = {"true": True, "false": False, "null": None}.get(value, value)
+        for read in (float, int):  # an integer is also a float
+            with contextlib.suppress(ValueError):
+                values[name] = read(value)
+    return values
 
 
 config_argument = click.argument("config", metavar="CONFIG")
@@ -181,13 +185,6 @@ quiet_option = click.option(
 )
 
 
-def load(config: str, overrides: tuple[str, ...]):
-    """Load the config of a command line and check its figures and tables too."""
-    from confml.runs import load_settings
-
-    return load_settings(config, overrides)
-
-
 def inputs_of(config) -> list[Path | str]:
     """Return the files that a config is in and that it names."""
     named = [path for dataset in config.datasets for path in (dataset.csv, dataset.test) if path is not None]
@@ -202,7 +199,7 @@ def folder_of(config, out: Path | None) -> Path:
 
 def echo_json(document: Any, indent: int | None = 1) -> None:
     """Print a document as JSON on stdout."""
-    click.echo(to_json(document, indent, default=str))
+    print(to_json(document, indent, default=str))
 
 
 def say(text: str) -> None:

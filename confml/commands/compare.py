@@ -73,7 +73,7 @@ def compare(inputs, against, out, as_latex, as_json, quiet, rope, **columns: Any
         echo_json(compared.to_dict())
     elif as_latex:
         for label, table in compared.shown.items():
-            click.echo(to_latex(table, label), nl=False)
+            print(to_latex(table, label), end="")
     elif not quiet:
         for sentence in (*compared.sentences, ""):
             echo("\n".join(folded(sentence, width)))

@@ -57,8 +57,8 @@ def list_command(as_json: bool) -> None:
         [*heads.values(), "FILES", "TITLE"],
         [[*(row[k] for k in heads), row["files"], row["title"]] for row in rows],
     )
-    click.echo("\nsynthetic, as {generate: NAME, n: 250}:")
-    print_table(None, [[entry["name"], entry["about"]] for entry in made])
+    print("\nsynthetic, as {generate: NAME, n: 250}:")
+    print_table([], [[entry["name"], entry["about"]] for entry in made])
 
 
 @data.command()
@@ -109,11 +109,11 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     for card in cards:
         if not card.files and names:
             bundle = "scikit-learn" if card.reader.kind == "sklearn" else "confml"
-            click.echo(f"{card.name} comes with {bundle}: nothing to fetch")
+            print(f"{card.name} comes with {bundle}: nothing to fetch")
     failed = 0
     for result in fetch_files(files.values(), say=say):
         if result.path is not None:
-            click.echo(f"{_place(result.file)}: {result.state}, {result.path}")
+            print(f"{_place(result.file)}: {result.state}, {result.path}")
         else:
             failed += 1
             say(f"{_place(result.file)}: {result.problem}")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from confml.terminal import echo
 
 if TYPE_CHECKING:
-    from confml.data.cards import Card, CardFile
+    from confml.data.cards import Card
     from confml.data.files import FileState
     from confml.data.generators import Generator
 
 _WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
+_FILE_KEYS = ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual")
 
 
 def listed(card: Card, states: list[FileState]) -> dict[str, Any]:
@@ -41,6 +42,11 @@ def _files_state(states: list[FileState]) -> str:
 
 
 def card_info(card: Card, states: list[FileState]) -> dict[str, Any]:
+    files = []
+    for state in states:
+        facts = {key: getattr(state.file, key) for key in _FILE_KEYS}
+        facts = {key: value for key, value in facts.items() if value is not None}
+        files.append({**facts, **state.as_dict()})
     return {
         **listed(card, states),
         "class_rows": dict(card.expect.classes),
@@ -49,13 +55,8 @@ def card_info(card: Card, states: list[FileState]) -> dict[str, Any]:
         "paper": None if card.paper is None else card.paper.model_dump(mode="json"),
         "notes": list(card.notes),
         "card": str(card.path),
-        "files": [{**_file_info(state.file), **state.as_dict()} for state in states],
+        "files": files,
     }
-
-
-def _file_info(file: CardFile) -> dict[str, Any]:
-    keys = ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual")
-    return {key: getattr(file, key) for key in keys if getattr(file, key) is not None}
 
 
 def generator_info(name: str, generator: Generator) -> dict[str, Any]:
@@ -86,49 +87,38 @@ def print_info(report: dict[str, Any]) -> None:
         echo(f"classes       {', '.join(map(str, report['classes']))}")
         echo(f"Bayes error   {report['bayes_error']:.2%} with the parameters' defaults")
         for name, parameter in report["parameters"].items():
-            words = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
-            echo(f"  {name:<12}{words}")
+            text = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
+            echo(f"  {name:<12}{text}")
         return
     parts = ""
     if report["train_rows"]:
         parts = f" ({report['train_rows']} to train on, {report['test_rows']} to test)"
-    columns = report["columns"]
+    columns, paper = report["columns"], report["paper"] or {"source": None, "changed": ()}
     coded = f" ({columns} columns when coded)" if columns and columns != report["attributes"] else ""
     classes = ", ".join(f"{label}: {rows}" for label, rows in report["class_rows"].items())
-    for key, value in {
-        "rows": f"{report['rows']}{parts}",
-        "features": f"{report['attributes']}{coded}",
-        "classes": f"{report['classes']} ({classes})",
-        "provider": report["provider"],
-        "licence": report["licence"],
-        "citation": report["citation"].strip(),
-        "page": report["page"],
-        "variant of": report["base"],
-        "card": report["card"],
-    }.items():
+    for key, value in (
+        ("rows", f"{report['rows']}{parts}"),
+        ("features", f"{report['attributes']}{coded}"),
+        ("classes", f"{report['classes']} ({classes})"),
+        *((key, report[key]) for key in ("provider", "licence", "citation", "page")),
+        ("variant of", report["base"]),
+        ("card", report["card"]),
+        ("as in", paper["source"]),
+        *(("", f"- {change}") for change in paper["changed"]),
+        *(("note", note) for note in report["notes"]),
+    ):
         if value:
-            echo(f"{key:<12}{value}")
-    if report["paper"]:
-        echo(f"{'as in':<12}{report['paper']['source']}")
-        for change in report["paper"]["changed"]:
-            echo(f"{'':<12}- {change}")
-    for note in report["notes"]:
-        echo(f"{'note':<12}{note.strip()}")
+            echo(f"{key:<12}{value.strip()}")
     for file in report["files"]:
         state = _WORDS[file["state"]] if "address" in file or file["state"] != "missing" else "by hand"
         echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
-        for key in ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual"):
-            if key in file:
-                echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
+        for key in (key for key in _FILE_KEYS if key in file):
+            echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
 
 
-def print_table(heads: list[str] | None, rows: list[list[Any]]) -> None:
+def print_table(heads: list[str], rows: list[list[Any]]) -> None:
     """Print columns of text, numbers aligned to the right."""
-    texts = [*([heads] if heads else []), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[j]) for row in texts) for j in range(len(texts[0]))]
-    for row in texts:
-        cells = []
-        for j, text in enumerate(row):
-            number = isinstance(rows[0][j], int)
-            cells.append(text.rjust(widths[j]) if number else text.ljust(widths[j]))
-        echo("  ".join(cells).rstrip())
+    from tabulate import tabulate
+
+    sides = ["right" if isinstance(value, int) else "left" for value in rows[0]]
+    echo(tabulate(rows, heads, "plain", disable_numparse=True, colalign=sides))

@@ -67,7 +67,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
             return
         types = ("method", "step") if only is None else (only,)
         names = list(dict.fromkeys(name for kind in types for name in known_types()[kind].names()))
-        echo_json(names) if as_json else click.echo("\n".join(names))
+        echo_json(names) if as_json else print("\n".join(names))
         return
     entries = describe_all(name, only)
     if as_json:
@@ -81,16 +81,15 @@ def _list_methods_and_steps() -> None:
     from confml.methods.registry import broken_methods, describe, known_methods
     from confml.steps.registry import describe_step, known_steps
 
-    for kind, names, described in (
-        ("methods", known_methods(), describe),
-        ("steps", known_steps(), describe_step),
+    for kind, entries in (
+        ("methods", [describe(name) for name in sorted(known_methods())]),
+        ("steps", [describe_step(name) for name in sorted(known_steps())]),
     ):
         echo(f"{kind}:")
-        width = max(map(len, names))
-        for name in sorted(names):
-            entry = described(name)
+        width = max(len(entry["name"]) for entry in entries)
+        for entry in entries:
             source = "" if entry["source"] == "confml" else f" ({entry['source']})"
-            echo(f"  {name:<{width}}  {entry['summary']}{source}")
+            echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
     for name, error in broken_methods().items():
         echo(f"  {name}  cannot be used: {error}")
     echo("Classifiers of scikit-learn have names such as sklearn.ensemble.RandomForestClassifier, steps such")
@@ -103,7 +102,10 @@ def _list_methods_and_steps() -> None:
 def description_lines(entry: Mapping[str, Any]) -> list[str]:
     """Return the lines that describe one entry."""
     about = entry.get("text") or entry.get("about") or entry["title"]
-    lines = [f"{entry['name']} ({_origin(entry)})", "", about.rstrip(), ""]
+    origin = entry["type"]
+    if origin in ("method", "step"):
+        origin = f"{origin}, {entry['source']}, version {entry['version']}"
+    lines = [f"{entry['name']} ({origin})", "", about.rstrip(), ""]
     for heading, value in _facts(entry).items():
         if isinstance(value, Mapping):
             lines += [f"{heading}:", *(f"  {key}: {text}" for key, text in value.items())]
@@ -115,12 +117,6 @@ def description_lines(entry: Mapping[str, Any]) -> list[str]:
         needs_default = entry["type"] in ("method", "step")
         lines += [_parameter_line(parameter, needs_default) for parameter in entry["parameters"]]
     return lines
-
-
-def _origin(entry: Mapping[str, Any]) -> str:
-    if entry["type"] in ("method", "step"):
-        return f"{entry['type']}, {entry['source']}, version {entry['version']}"
-    return str(entry["type"])
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:

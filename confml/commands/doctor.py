@@ -8,6 +8,8 @@ import click
 from confml.commands.common import echo_json, json_option, say
 from confml.terminal import echo
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
 
 @click.command()
 @click.option("--warm", is_flag=True, help="Compile the kernels that few rows and default parameters need.")
@@ -18,6 +20,8 @@ def doctor(warm: bool, as_json: bool) -> None:
     Use it when something is slow or missing, and include its output in bug reports.
     """
 
+    import joblib
+
     from confml import _jit
     from confml.runner.provenance import provenance
 
@@ -27,7 +31,8 @@ def doctor(warm: bool, as_json: bool) -> None:
         warm_all(say)
     facts = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
-        "threads": _threads(),
+        "threads": {"jobs by default": joblib.cpu_count()}
+        | {name: os.environ[name] for name in THREADS if name in os.environ},
         "kernel cache": str(_jit.cache_dir()),
         "kernel cache is kept": _jit.is_cache_kept(),
         "kernels compiled": sum(1 for _ in _jit.cache_dir().rglob("*.nbc")),
@@ -43,14 +48,6 @@ def doctor(warm: bool, as_json: bool) -> None:
         elif isinstance(value, list):
             value = "; ".join(", ".join(f"{key} {part}" for key, part in entry.items()) for entry in value)
         echo(f"{name}: {_word(value)}")
-
-
-def _threads() -> dict:
-    import joblib
-
-    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    facts: dict = {"jobs by default": joblib.cpu_count()}
-    return facts | {name: os.environ[name] for name in limits if name in os.environ}
 
 
 def _data() -> dict:

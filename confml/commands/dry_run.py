@@ -22,7 +22,8 @@ def show_cells(settings, folder: Path, as_json: bool) -> None:
     rows: dict[tuple, list[int]] = {}
     for job in whole.jobs:
         for cell in job.cells:
-            key = cell.dataset, cell.method, cell.variant, _inner(job, settings)
+            inner_fits = len(job.entry.tune_grid()) * settings.protocol.inner_folds if job.entry.tune else 0
+            key = cell.dataset, cell.method, cell.variant, inner_fits
             counts = rows.setdefault(key, [0] * 4)
             column = 1 if cell.key in state.done else 2 if cell.key in state.failed else 3
             counts[0] += 1
@@ -41,8 +42,3 @@ def show_cells(settings, folder: Path, as_json: bool) -> None:
         f"{len(whole.cells)} fits in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"
     )
-
-
-def _inner(job, settings) -> int:
-    """Return the number of fits in the inner selection of one cell."""
-    return len(job.entry.tune_grid()) * settings.protocol.inner_folds if job.entry.tune else 0

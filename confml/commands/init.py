@@ -64,7 +64,7 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
         }
         echo_json(report)
     elif out is None:
-        click.echo(draft.yaml(), nl=False)
+        print(draft.yaml(), end="")
     for question in draft.questions:
         say(f"to decide: {question}")
     if out is not None:

@@ -8,57 +8,46 @@ from typing import Any, BinaryIO
 
 import click
 
-
-def check_source(source: str | None, new: str | None) -> None:
-    """Raise UsageError for a table in the place of a config, DataError for a device or a pipe."""
-    from confml.data.table_files import require_regular
-
-    if source is None or not Path(source).is_file():
-        if source is not None:
-            require_regular(Path(source))
-        return
-    if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
-        raise click.UsageError(
-            f"{source} is a table, expected a config or a model; "
-            f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
-        )
-
-
-def check_new(new: str) -> None:
-    """Raise DataError, before anything is fitted, if there is no file of new rows, or it is a model."""
-    from confml.data.table_files import file_error
-    from confml.errors import DataError
-
-    if new == "-":
-        return
-    if not Path(new).exists():
-        raise file_error(Path(new), FileNotFoundError())
-    if Path(new).suffix.lower() == ".confml":
-        raise DataError(
-            "expected a table of new rows, got a model file",
-            where=new,
-            hint=f"confml predict {new} NEW.csv predicts with it",
-        )
+TABLES = {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"}
 
 
 def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:
     """Return the config or model, None with --train, and the file of new rows, None if the model is saved
     only.
+
+    Raises UsageError for other numbers of files and a table in the place of a config, and DataError for files
+    that are not there, before anything is fitted.
     """
-    arguments = list(files)
+    from confml.data.table_files import file_error, require_regular
+    from confml.errors import DataError
+
     train = options["train"] is not None
-    least = (0 if train else 1) + (0 if options["save"] is not None else 1)
-    if len(arguments) > (1 if train else 2):
+    source, *others = [None, *files] if train else files or ("",)
+    if len(others) > 1:
         expected = "two arguments are expected, CONFIG and NEW"
         expected = "with --train there is one argument, the file of new rows" if train else expected
         raise click.UsageError(f"{expected}; got {len(files)}")
-    if len(arguments) < least:
+    if source == "" or not (others or options["save"] is not None):
         raise click.UsageError(
             "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
             "without a config: confml predict --train FILE --label COLUMN NEW"
         )
-    source = None if train else arguments.pop(0)
-    return source, arguments[0] if arguments else None
+    new = others[0] if others else None
+    if source is not None:
+        require_regular(Path(source))
+        if Path(source).is_file() and TABLES & set(Path(source).suffixes):
+            raise click.UsageError(
+                f"{source} is a table, expected a config or a model; "
+                f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
+            )
+    if new is None and options["out"] is not None:
+        raise click.UsageError("--out writes the predictions of new rows, and there is no file NEW")
+    if new not in (None, "-") and not Path(new).exists():
+        raise file_error(Path(new), FileNotFoundError())
+    if new is not None and Path(new).suffix.lower() == ".confml":
+        hint = f"confml predict {new} NEW.csv predicts with it"
+        raise DataError("expected a table of new rows, got a model file", where=new, hint=hint)
+    return source, new
 
 
 def check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:

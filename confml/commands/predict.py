@@ -14,13 +14,8 @@ from confml.commands.common import say, say_unless
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
 OF_FORMAT = ("encoding", "decimal", "sheet")  # of the file of new rows too
 OF_TABLE = ("label", "id", "nominal", "ignore", "missing")
-OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
-OF_FIT = {
-    **{"overrides": "--set", "dataset": "--dataset", "method": "--method"},
-    **{"params": "--param", "conformal": "--conformal", "mondrian": "--mondrian"},
-    **{"risk": "--risk", "selection_part": "--selection-part"},
-    **{key: f"--{key}" for key in OF_TABLE},
-}
+OF_CONFIG = ("overrides", "dataset")
+OF_FIT = (*OF_CONFIG, "method", "params", "conformal", "mondrian", "risk", "selection_part", *OF_TABLE)
 
 
 @click.command()
@@ -142,19 +137,14 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions.summary import Summary
     from confml.predictions.writers import csv_lines, json_lines
 
-    source, new = new_rows.arguments(files, options)
     if options["out"] == Path("-"):  # standard output, as without --out
         options["out"] = None
-    new_rows.check_source(source, new)
+    source, new = new_rows.arguments(files, options)
     new_rows.divide_sheet(new, options)
     inputs = [source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]]
     new_rows.check_outputs(inputs, options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
-    if new is not None:
-        new_rows.check_new(new)
-    elif options["out"] is not None:
-        raise click.UsageError("--out writes the predictions of new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
     inform = say_unless(quiet)
     with warnings.catch_warnings(record=True) as caught:
@@ -196,21 +186,17 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     from confml.predictions.store import is_model_file, load_model
 
     if source is not None and is_model_file(source):
-        for key, option in OF_FIT.items():
-            if options[key]:
-                raise click.UsageError(
-                    f"{option} cannot be combined with a fitted model ({source}); "
-                    "it is an option of the fit that --save stores"
-                )
+        if option := common.first_given(*OF_FIT):
+            raise click.UsageError(
+                f"{option} cannot be combined with a fitted model ({source}); "
+                "it is an option of the fit that --save stores"
+            )
         return load_model(source, options["trust"])
-    from confml.predictions.operating_point import RiskTarget
     from confml.predictions.recommended import recommended
     from confml.predictions.training import Choice, fit_model
 
-    risk = None if options["risk"] is None else RiskTarget(options["risk"])
-    same = ("dataset", "method", "conformal", "mondrian", "selection_part")
-    settings = {key: options[key] for key in same} | {"params": common.parameters(options["params"])}
-    choice = Choice(**settings, risk=risk)
+    same = ("dataset", "method", "conformal", "mondrian", "risk", "selection_part")
+    choice = Choice(params=common.parameters(options["params"]), **{key: options[key] for key in same})
     config, data = _config(source, options), None
     if source is not None:
         config, choice, data = recommended(config, choice, common.folder_of(config, None), inform)
@@ -224,15 +210,13 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     from confml.predictions.default_config import LEVELS, config_values
 
     if source is not None:
-        for key in OF_TABLE:
-            if options[key] is not None:
-                raise click.UsageError(f"--{key} needs --train; with a config, use --set")
+        if option := common.first_given(*OF_TABLE):
+            raise click.UsageError(f"{option} needs --train; with a config, use --set")
         config = load_config(source, options["overrides"])
         new_rows.check_outputs(common.inputs_of(config), options)
         return config
-    for key, option in OF_CONFIG.items():
-        if options[key]:
-            raise click.UsageError(f"{option} needs a config, and cannot be combined with --train")
+    if option := common.first_given(*OF_CONFIG):
+        raise click.UsageError(f"{option} needs a config, and cannot be combined with --train")
     spec = common.table_spec(options["train"], options)
     params = common.parameters(options["params"])
     if options["conformal"] is not None:

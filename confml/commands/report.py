@@ -90,5 +90,5 @@ def _fill_tables(runs: Sequence[Path], tables: Sequence[str], out: Path, quiet: 
     if not quiet:
         for path in report.paths:
             if path.suffix == ".md":
-                click.echo(path.read_text(encoding="utf-8"))
-        click.echo(f"in {out / 'tables'}")
+                print(path.read_text(encoding="utf-8"))
+        print(f"in {out / 'tables'}")

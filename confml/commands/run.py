@@ -70,7 +70,9 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     Exit code 1 if some fits failed: the others are reported, and tables/failures.csv has the errors. Ctrl-C,
     SIGTERM and SIGHUP stop the run with exit code 130; finished fits are kept.
     """
-    settings = common.load(config, overrides).with_baseline()
+    from confml.runs import load_settings
+
+    settings = load_settings(config, overrides).with_baseline()
     folder = common.folder_of(settings, out)
     if dry_run:
         show_cells(settings, folder, as_json)

@@ -56,21 +56,22 @@ def _counts(state: State) -> dict[str, int]:
     return {"done": len(state.done), "failed": len(state.failed), "left": len(state.left)}
 
 
+def _text_of(state: State) -> str:
+    return ", ".join(f"{number} {name}" for name, number in _counts(state).items())
+
+
 def _lines(status: RunStatus, store: Store) -> list[str]:
     """Return the text of a state."""
     from confml.plugins.parameters import parameters_text
 
-    manifest, state = status.manifest, status.state
+    manifest = status.manifest
     finished = f", finished {manifest['finished']}" if manifest["finished"] else ", not finished"
     lines = [
-        f"{manifest['name']}: {len(status.cells)} fits, {len(state.done)} done, {len(state.failed)} failed, "
-        f"{len(state.left)} left",
+        f"{manifest['name']}: {len(status.cells)} fits, {_text_of(status.state)}",
         f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}",
         f"batches in the store: {status.batches}",
     ]
-    for shard, part in status.shards.items():
-        counts = ", ".join(f"{number} {name}" for name, number in _counts(part).items())
-        lines.append(f"shard {shard}: {counts}")
+    lines += [f"shard {shard}: {_text_of(part)}" for shard, part in status.shards.items()]
     for failure in status.failures(store):
         params = parameters_text(failure["params"])
         title = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))

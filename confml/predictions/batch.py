@@ -102,18 +102,11 @@ class Batch:
         frame = self.prediction.to_frame()
         columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
         columns |= dict(self._more_columns())
-        complete = bool(self.predicted.all())
-        series = {
-            name: pd.Series(
-                list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values, complete)
-            )
-            for name, values in columns.items()
-        }
-        of_rows = self._id_columns(list(columns))
-        everything = pd.DataFrame(series, columns=list(columns)).reindex(range(len(self.rows.lines)))
-        for at, (name, values) in enumerate(of_rows.items()):
-            everything.insert(at, name, values)
-        return everything
+        rows, is_complete = np.flatnonzero(self.predicted), bool(self.predicted.all())
+        everything: dict[str, Any] = dict(self._id_columns(list(columns)))
+        for name, values in columns.items():
+            everything[name] = pd.Series(list(values), index=rows, dtype=_dtype(values, is_complete))
+        return pd.DataFrame(everything, index=range(len(self.predicted)))
 
     def _more_columns(self) -> Iterator[tuple[str, Any]]:
         """Yield name and values of the columns after those of the scores; several values are a tuple."""

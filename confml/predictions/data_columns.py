@@ -3,30 +3,30 @@
 import numpy as np
 
 from confml.config.dataset_spec import DatasetSpec
+from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
+from confml.data.new_rows import RowCoder
 
 
-def missing_rule(spec: DatasetSpec, data: DataSet) -> str:
-    if spec.missing is not None:
-        return spec.missing
-    return "mean" if np.isnan(data.table).any() else "error"
+def row_coder(spec: DatasetSpec, data: DataSet) -> RowCoder:
+    """Return the coder of new rows in the columns of a data set."""
+    missing = spec.missing or ("mean" if np.isnan(data.table).any() else "error")
+    unused = (*(spec.ignore or ()), *(spec.id or ()), *((spec.groups,) if spec.groups else ()))
+    csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False, spec.missing_values)
+    return RowCoder(data, _label_of(spec), unused, missing, spec.decimal or ".", csv_format)
 
 
-def label_of(spec: DatasetSpec) -> str | None:
+def _label_of(spec: DatasetSpec) -> str | None:
     """Return the name of the label column, None for generated data."""
     if spec.kind == "card":
         from confml.data.cards import read_card
 
         return read_card(spec.card or spec.name).label
     if spec.kind == "openml":
-        from confml.data.openml import label_of as label_of_openml
+        from confml.data.openml import label_of
 
-        return label_of_openml(spec.as_dict())
+        return label_of(spec.as_dict())
     return spec.label if spec.kind == "csv" else None
-
-
-def unused_columns(spec: DatasetSpec) -> tuple[str, ...]:
-    return (*(spec.ignore or ()), *(spec.id or ()), *((spec.groups,) if spec.groups else ()))
 
 
 def line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:

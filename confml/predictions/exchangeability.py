@@ -10,13 +10,11 @@ from confml.measures.coverage_band import coverage_band, covered_by_parts, cover
 from confml.measures.ranks import holm
 from confml.measures.regions import by_usual_level
 from confml.predictions.batch import Batch
-from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
+from confml.predictions.guarantee import Guarantee, are, digits, listed, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
 from confml.predictions.two_samples import ALARM, Drift, Finding
 from confml.report.answers.coverage import FEWEST, low_class_text, per_class_remedy
-
-_SHOWN = 3  # features that one sentence names
 
 
 class ExchangeabilityCheck:
@@ -197,35 +195,29 @@ class ExchangeabilityCheck:
         if ranges is None or not ranges[2].any():
             return None
         numeric = np.flatnonzero(ranges[2] > 0)
-        n, outside = self.rows, self._outside.sum(axis=0)
-        worst = [j for j in np.argsort(-outside, kind="stable")[:_SHOWN].tolist() if outside[j]]
-        listed = ", ".join(f"'{names[j]}' ({outside[j]})" for j in worst)
-        if np.count_nonzero(outside) > _SHOWN:
-            listed += f", ... ({np.count_nonzero(outside)} features)"
-        rows = self.outside_rows
-        text = f"{rows} of {row_count(n)} ({percent(rows, n)}) {are(rows)} outside the training range"
-        text += " of a feature"
-        listed = f": {listed}" if worst else ""
+        n, outside, rows = self.rows, self._outside.sum(axis=0), self.outside_rows
+        order = [j for j in np.argsort(-outside, kind="stable").tolist() if outside[j]]
+        features = listed([f"'{names[j]}' ({outside[j]})" for j in order])
+        features = f": {features}" if features else ""
+        text = f"{rows} of {row_count(n)} ({percent(rows, n)}) {are(rows)} outside the training range of a "
+        text += "feature"
         if not self._is_testable(noise_matters=False):
-            return Finding(f"{text}{listed}.")
+            return Finding(f"{text}{features}.")
         expected = min(1.0, float(np.sum(2 / (ranges[2, numeric] + 1))))
-        chances = [
-            outside_probability(int(self._outside[side, j]), n, int(ranges[2, j]))
-            for j in numeric
-            for side in (0, 1)
-        ]
-        p = min(1.0, len(chances) * min(chances))
+        chances = outside_probability(self._outside[:, numeric], n, ranges[2, numeric].astype(np.int64))
+        p = min(1.0, chances.size * float(chances.min()))
         return Finding(
             f"{text} (at most {digits(100 * expected)} % expected, p-value {p_text(p, ALARM)}, "
-            f"Bonferroni){listed}.",
+            f"Bonferroni){features}.",
             p,
         )
 
     def band(self, level: float) -> str:
         """Return the 95 % band of the coverage of labelled rows as text, empty if there is none."""
-        if self._labelled_parts() is None:
+        parts = self._labelled_parts()
+        if parts is None:
             return ""
-        ends = coverage_band(self._parts(), level, self._is_smoothed)
+        ends = coverage_band(parts, level, self._is_smoothed)
         text = " to ".join(digits(100 * end) for end in ends)
         return "" if math.isnan(ends[0]) else f" (95 % band {text} %)"
 
@@ -235,15 +227,18 @@ class ExchangeabilityCheck:
         return bool(params.get("smoothed") or params.get("conformal__smoothed"))
 
     def _labelled_parts(self) -> list[tuple[int, int]] | None:
-        """Return `_parts`, None if errors of labelled rows are not beta-binomial."""
-        facts, parts = self.model.facts, self._parts()
-        if not sum(rows for rows, _ in parts) or not self._is_testable():
+        """Return (labelled rows, examples that each p-value is computed from), for `coverage_band`.
+
+        None if errors of labelled rows are not beta-binomial: errors in overlapping groups are dependent, and
+        cross-conformal p-values have another bound.
+        """
+        facts, rows = self.model.facts, Counter[tuple[int, int, int]]()
+        other_errors = facts.params.get("conformal") == "cross" or facts.params.get("conformal__best_of")
+        if not self.labelled or not self._is_testable() or len(facts.groups_of) > 1 or other_errors:
             return None
-        if len(facts.groups_of) > 1:
-            return None  # errors in overlapping groups are not independent
-        if facts.params.get("conformal") == "cross" or facts.params.get("conformal__best_of"):
-            return None  # the first has another bound, the second no beta-binomial errors
-        return parts
+        for (group, column, counted), n in self.labelled.items():
+            rows[group, column if facts.is_label_conditional else 0, counted] += n
+        return [(n, counted) for (_, _, counted), n in rows.items()]
 
     def _coverage(self) -> Finding | None:
         """Return the coverage of labelled rows, compared with that of valid p-values."""
@@ -267,28 +262,17 @@ class ExchangeabilityCheck:
             float(min(adjusted)),
         )
 
-    def _parts(self) -> list[tuple[int, int]]:
-        """Return (labelled rows, examples that each p-value is computed from), for `coverage_band`."""
-        by_class, rows = self.model.facts.is_label_conditional, Counter[tuple[int, int, int]]()
-        for (group, column, counted), n in self.labelled.items():
-            rows[group, column if by_class else 0, counted] += n
-        return [(n, counted) for (_, _, counted), n in rows.items()]
-
     def _is_testable(self, noise_matters: bool = True) -> bool:
         facts, broken = self.model.facts, self.guarantee.promise.broken is not None
         return not (facts.groups or facts.shift or (noise_matters and broken))
 
 
-def outside_probability(outside: int, n: int, m: int) -> float:
+def outside_probability(outside: np.ndarray, n: int, m: np.ndarray) -> np.ndarray:
     """Return the largest probability that ``outside`` or more of n values exceed all of m exchangeable ones.
 
     The largest ``outside`` of the m + n values are then all new: C(n, outside) / C(m + n, outside), less with
     ties. The same holds for values below all of them.
     """
-    log_probability = (
-        math.lgamma(n + 1)
-        - math.lgamma(n - outside + 1)
-        - math.lgamma(m + n + 1)
-        + math.lgamma(m + n - outside + 1)
-    )
-    return math.exp(min(log_probability, 0.0))  # rounding may make it larger
+    from scipy.stats import hypergeom
+
+    return np.asarray(hypergeom.pmf(outside, m + n, n, outside))

@@ -1,11 +1,13 @@
 """`Guarantee`: the guarantee of the regions for new rows, its conditions, and what weakens it."""
 
 import functools
+from collections.abc import Sequence
 
 from confml.measures.guarantees import RegionPromise, joined, region_promise
 from confml.predictions.model import Model
 
 MORE = "confml describe guarantee"
+_LISTED = 5  # features that one sentence names
 
 
 class Guarantee:
@@ -123,3 +125,9 @@ def percent(part: float, whole: float) -> str:
 def digits(value: float) -> str:
     """Return a number with three digits, without zeros at the end."""
     return f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"
+
+
+def listed(features: Sequence[str]) -> str:
+    """Return the texts of the first features, and the number of features if there are more."""
+    rest = [f"... ({len(features)} features)"] if len(features) > _LISTED else []
+    return ", ".join([*features[:_LISTED], *rest])

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +137,6 @@ class Model:
         rows = f"fitted to {facts.fitted_rows} rows of {facts.data}"
         return f"<Model {facts.method}, {rows}; {columns}, view {self.view}>"
 
-    def fresh(self) -> Model:
-        """Return the same model without the counts of rows that it has coded."""
-        return replace(self, coder=self.coder.without_counts())
-
     def decider(self, costs: Costs) -> Decider:
         """Return the decider for costs.
 
@@ -161,10 +157,6 @@ class Model:
         """Number of new rows that are predicted at once: all of them if weights are estimated from them."""
         return sys.maxsize if self.facts.shift else CHUNK_ROWS
 
-    def predict(self, rows: NewRows, chunk: int = 0) -> Prediction:
-        """Return the prediction of the complete ones of new rows; see `views`."""
-        return self.views(rows, chunk)[self.view]
-
     def views(self, rows: NewRows, chunk: int = 0, decide: bool = False) -> Mapping[str, Prediction]:
         """Return every view of the complete ones of new rows; only ``view`` if there are none.
 
@@ -174,11 +166,17 @@ class Model:
         draws. Otherwise all rows that are predicted one by one would share one random number, and their
         smoothed p-values would not be uniform.
         """
-        X = self.features(rows)
+        X, table, facts = self.chosen(rows), rows.table[self.is_predicted(rows)], self.facts
         if not X.shape[0]:
             return {self.view: self.none}
+        values = np.ascontiguousarray(table if is_sparse(rows.X) else X)
+        purpose = "new rows", chunk, hashlib.sha256(values.tobytes()).hexdigest()
+        rng = stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
+        X = self.transformed(X, self.steps)
+        X = np.column_stack([X, table[:, self.by]]) if self.by else X
         with self.errors_of_file("its method cannot predict"):
-            views = self._views(X, rows, chunk)
+            with contextlib.nullcontext() if self.file else named_errors(facts.method, "predict"):
+                views = self.method.confident_predict(X, rng)
             if decide and self.probability_view not in views:
                 views = {**views, **classifier_views(self.method, X)}
             if self.view not in views:
@@ -206,23 +204,6 @@ class Model:
                 raise ValueError(f"{width} columns expected, got {transformed.shape[1]}")
         return transformed
 
-    def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
-        """Return every view of new rows, X (k, d) after the steps, k > 0."""
-        content = rows.table[self.is_predicted(rows)] if is_sparse(rows.X) else self.chosen(rows)
-        content = hashlib.sha256(np.ascontiguousarray(content).tobytes()).hexdigest()
-        rng = self.generator("new rows", chunk, content)
-        with contextlib.nullcontext() if self.file else named_errors(self.facts.method, "predict"):
-            return self.method.confident_predict(X, rng)
-
-    def features(self, rows: NewRows) -> np.ndarray:
-        """Return (k, d) the complete ones of new rows, as the method takes them."""
-        X = self.chosen(rows)
-        if not X.shape[0]:
-            return np.empty((0, X.shape[1]))
-        X = self.transformed(X, self.steps)
-        table = rows.table[self.is_predicted(rows)]
-        return np.column_stack([X, table[:, self.by]]) if self.by else X
-
     def chosen(self, rows: NewRows) -> np.ndarray:
         """Return (k, d) the complete ones of new rows, before the steps; sparse if those of the fit are."""
         X = (rows.table if self.takes_codes else rows.X)[self.is_predicted(rows)]
@@ -231,11 +212,6 @@ class Model:
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """Return (n,) bool, which of new rows have a prediction: all, or those without missing values."""
         return np.ones(len(rows.lines), dtype=bool) if self.coder.missing == "mean" else rows.complete
-
-    def generator(self, *purpose: Any) -> np.random.Generator:
-        """Return the random generator for one purpose."""
-        facts = self.facts
-        return stable_generator("predict", facts.seed, facts.checksum, facts.method, *purpose)
 
 
 def damaged(path: Path, reason: str) -> DataError:

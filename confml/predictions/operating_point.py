@@ -1,34 +1,14 @@
 """A certified operating point: a threshold on the confidence, chosen on held-out training rows."""
 
-from dataclasses import dataclass
+import math
 
 import numpy as np
 
 from confml.errors import ConfigError
-from confml.measures.certified import OperatingPoint, certify, minimum_accepted, threshold_grid
+from confml.measures.certified import OperatingPoint, certify, threshold_grid
 
 HELD_OUT = 0.3  # share of the training rows that the method is not fitted to
 OF_GRID = 0.2  # share of these whose confidences, without labels, give the thresholds to test
-
-
-@dataclass(frozen=True)
-class RiskTarget:
-    """The largest error probability of accepted rows, and the probability with which the bound holds.
-
-    The probability includes the case that no threshold is certified.
-    """
-
-    risk: float
-    confidence: float = 0.95
-
-    def __post_init__(self):
-        for name, value in (("risk", self.risk), ("confidence", self.confidence)):
-            if not 0 < value < 1:
-                raise ConfigError(f"{name} must be above 0 and below 1, got {value!r}")
-
-    @property
-    def delta(self) -> float:
-        return round(1 - self.confidence, 12)
 
 
 def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -46,16 +26,15 @@ def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
 
 
 def certified_point(
-    confidence: np.ndarray, correct: np.ndarray, of_grid: int, target: RiskTarget
+    certainty: np.ndarray, correct: np.ndarray, of_grid: int, risk: float, delta: float
 ) -> OperatingPoint:
-    """Return the loosest threshold that the held-out rows certify.
+    """Return the loosest threshold that is certified by held-out rows.
 
-    confidence, correct: (n,) of the held-out rows; the first ``of_grid`` give the thresholds, without their
-    labels, and the others test them.
+    certainty, correct: of the held-out rows; the first ``of_grid`` of them give the thresholds, without their
+    labels, and the others test them. risk, delta: as in `OperatingPoint`.
     """
-    calibration = len(confidence) - of_grid
-    grid = threshold_grid(confidence[:of_grid], calibration, target.risk, target.delta)
-    return certify(confidence[of_grid:], correct[of_grid:], grid, target.risk, target.delta)
+    grid = threshold_grid(certainty[:of_grid], len(certainty) - of_grid, risk, delta)
+    return certify(certainty[of_grid:], correct[of_grid:], grid, risk, delta)
 
 
 def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
@@ -74,9 +53,10 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
             "may be lower."
         )
     if held_out < point.minimum:
+        needed = math.ceil(point.minimum / (HELD_OUT * (1 - OF_GRID))) + 1
         reason = (
             f"that takes at least {point.minimum} accepted held-out rows without an error, and only "
-            f"{held_out} rows are held out ({minimum_training_rows(point)} training rows are needed)"
+            f"{held_out} rows are held out ({needed} training rows are needed)"
         )
     else:
         reason = (
@@ -87,9 +67,3 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
         f"No threshold is certified for an error rate of at most {risk} with probability {confidence}: "
         f"{reason}. No row is accepted."
     )
-
-
-def minimum_training_rows(point: OperatingPoint) -> int:
-    """Return the smallest number of training rows of which enough are held out for any certificate."""
-    needed = minimum_accepted(point.risk, point.delta)
-    return int(np.ceil(needed / (HELD_OUT * (1 - OF_GRID)))) + 1

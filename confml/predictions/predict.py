@@ -156,7 +156,7 @@ def predict(
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
     if isinstance(train, Model) or (isinstance(train, str | Path) and is_model_file(train)):
         _check_no_fit({**of_data, **of_method, **of_choice})
-        model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
+        model = train if isinstance(train, Model) else load_model(train, trust)
     else:
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
@@ -205,7 +205,6 @@ def _fitted(
     """Return the model of the parameters of `predict`."""
     from confml.config import restore_config
     from confml.data.csv_table import load_tables
-    from confml.predictions.operating_point import RiskTarget
     from confml.predictions.training import Choice, fit_model
 
     settings: dict[str, Any] = {"label": of_data["label"], "missing": of_data["missing"]}
@@ -222,10 +221,7 @@ def _fitted(
     data = None
     if not is_file:
         data = load_tables(config.datasets[0].as_dict(), [frame_table(train, "train")])
-    choice = dict(of_choice)
-    risk, confidence = choice.pop("risk"), choice.pop("confidence")
-    target = None if risk is None else RiskTarget(risk, confidence)
-    return fit_model(config, Choice(**choice, risk=target), data, say)
+    return fit_model(config, Choice(**of_choice), data, say)
 
 
 def _in_label_type(answers: pd.DataFrame, true_labels: pd.Series) -> pd.DataFrame:

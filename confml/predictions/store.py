@@ -72,9 +72,7 @@ def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> Non
     from confml._outputs import open_atomically
 
     facts, path = model.facts, Path(path)
-    content = skops_bytes(
-        replace(model, coder=model.coder.without_counts(), notes=(), file=None), facts.method, trust
-    )
+    content = _skops_bytes(replace(model, notes=(), file=None), trust)
     head = {
         "kind": _KIND,
         "format": FORMAT,
@@ -148,18 +146,15 @@ def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     return model
 
 
-def skops_bytes(fitted: Any, name: str, trust: Sequence[str] = ()) -> bytes:
-    """Return a fitted model or estimator in the format of skops, after a check that it can be read back.
-
-    Raises `CannotStore`. name: of the method, for messages. trust: types that skops may store besides those
-    that confml trusts.
-    """
+def _skops_bytes(model: Model, trust: Sequence[str]) -> bytes:
+    """Return a model in the format of skops, after a check that it can be read back. Raises `CannotStore`."""
     from skops.io import dumps, get_untrusted_types
 
     from confml.predictions.trusted import trusted_types
 
+    name = model.facts.method
     try:
-        content = dumps(fitted)
+        content = dumps(model)
         untrusted = set(get_untrusted_types(data=content)) - set(trust) - set(trusted_types())
     except Exception as error:
         raise CannotStore(
@@ -184,28 +179,23 @@ def _read(path: Path) -> tuple[Mapping[str, Any], bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
             head = json.loads(archive.read(_HEAD))
-            if head["kind"] == _KIND and head["format"] != FORMAT:
-                raise _of_another_format(path, head)
-            if head["kind"] == _KIND:
+            is_model, number = head["kind"] == _KIND, head["format"]
+            if is_model and number == FORMAT:
                 return head, archive.read(_CONTENT)
-    except ConfmlError:
-        raise
     except OSError as error:
         raise file_error(path, error) from None
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+    except Exception as error:  # zlib, zipfile and json raise many kinds for damaged archives
         with open(path, "rb") as file:
             is_archive = file.read(2) == b"PK"
         if is_archive and not (isinstance(error, KeyError) and _HEAD in str(error)):
-            raise damaged(path, f"it cannot be read ({printable(error, 200)})") from None
-    except Exception as error:  # zlib and zipfile raise other errors for damaged archives
-        raise damaged(path, f"it cannot be read ({type(error).__name__})") from None
-    hint = "confml predict CONFIG --save model.confml writes one"
-    raise DataError("this is not a model file of confml", where=str(path), hint=hint)
-
-
-def _of_another_format(path: Path, head: Mapping[str, Any]) -> DataError:
-    return DataError(
-        f"the model file has format {head['format']} (written by confml {head.get('confml')}), and confml "
+            reason = f"it cannot be read ({type(error).__name__}: {printable(error, 200)})"
+            raise damaged(path, reason) from None
+        is_model = False
+    if not is_model:
+        hint = "confml predict CONFIG --save model.confml writes one"
+        raise DataError("this is not a model file of confml", where=str(path), hint=hint)
+    raise DataError(
+        f"the model file has format {number} (written by confml {head.get('confml')}), and confml "
         f"{__version__} reads format {FORMAT}",
         where=str(path),
         hint=_AGAIN,

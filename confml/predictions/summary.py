@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from confml.data.text_table import TextTable
+from confml.data.text_table import TextTable, counted
 from confml.errors import in_quotes
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
 from confml.predictions.batch import Batch, Output, predict_tables
 from confml.predictions.decision_costs import DecisionCosts
 from confml.predictions.exchangeability import ExchangeabilityCheck
-from confml.predictions.guarantee import MORE, Guarantee, are, have, percent, row_count
+from confml.predictions.guarantee import MORE, Guarantee, are, have, listed, percent, row_count
 from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
 
 FEW_FOR_SHIFT = 100  # new rows below which estimated class frequencies are called uncertain
-_SHOWN = 5  # features that one warning names
 
 
 class Summary:
@@ -29,7 +29,8 @@ class Summary:
     """
 
     def __init__(self, model: Model, output: Output):
-        self.model, self.output, self.levels = model, output, output.levels
+        self.model = model = replace(model, coder=model.coder.without_counts())
+        self.output, self.levels = output, output.levels
         self.notes = [*model.facts.notes, *model.notes]
         self.guarantee = Guarantee(model, self.levels)
         self.check = ExchangeabilityCheck(model, self.guarantee, output.drift)
@@ -173,12 +174,10 @@ class Summary:
     def _filled_note(self) -> str:
         """Return a warning with the number of values that are filled in."""
         values = self.filled.total()
-        names = [f"{in_quotes(name)} ({count})" for name, count in self.filled.most_common(_SHOWN)]
-        if len(self.filled) > _SHOWN:
-            names.append(f"... ({len(self.filled)} in all)")
+        features = listed([f"{in_quotes(name)} ({count})" for name, count in self.filled.most_common()])
         return (
-            f"{values} {'value' if values == 1 else 'values'} of {row_count(self.filled_rows)} {are(values)} "
-            f"missing and filled in from the training rows: {', '.join(names)}; column filled lists them"
+            f"{counted(values, 'value')} of {row_count(self.filled_rows)} {are(values)} missing and filled "
+            f"in from the training rows: {features}; column filled lists them"
         )
 
     def _point(self) -> str | None:

@@ -11,20 +11,17 @@ from confml.config import Config
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.data import load
-from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
-from confml.data.new_rows import RowCoder
 from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import costs_of
 from confml.measures.selection import best_point, inner_score
-from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
 from confml.methods.divisions import DIVISIONS
 from confml.methods.registry import check, method_class
 from confml.methods.shift import COVARIATE
 from confml.methods.wrappers import wrapper_of
-from confml.predictions.data_columns import label_of, line_texts, missing_rule, unused_columns
+from confml.predictions.data_columns import line_texts, row_coder
 from confml.predictions.model import (
     Facts,
     Model,
@@ -33,7 +30,7 @@ from confml.predictions.model import (
     first_probability_view,
     named_errors,
 )
-from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+from confml.predictions.operating_point import certified_point, held_out_rows
 from confml.runner.graph import inner_settings
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData, form_of_rows
@@ -51,9 +48,11 @@ class Choice:
 
     dataset, method: names (of a method, its name or its label). params: replace parameters of the method,
     swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. mondrian:
-    label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
-    a certified operating point, None for none. selection_part: share of the training rows that steps are
-    fitted to and parameters are selected on, and that p-values are not computed from; None for no such part.
+    label-conditional p-values. view: name of the view, by default the first one with regions. risk: largest
+    error probability of the rows that an operating point accepts, None for no such point. confidence: the
+    probability with which it is certified, or no row is accepted. selection_part: share of the training rows
+    that steps are fitted to and parameters are selected on, and that p-values are not computed from; None for
+    no such part.
     """
 
     dataset: str | None = None
@@ -62,12 +61,15 @@ class Choice:
     conformal: str | None = None
     mondrian: bool = False
     view: str | None = None
-    risk: RiskTarget | None = None
+    risk: float | None = None
+    confidence: float = 0.95
     selection_part: float | None = None
 
     def __post_init__(self):
-        if self.selection_part is not None and not 0 < self.selection_part < 1:
-            raise ConfigError(f"selection_part must be above 0 and below 1, got {self.selection_part!r}")
+        for name in ("risk", "confidence", "selection_part"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ConfigError(f"{name} must be above 0 and below 1, got {value!r}")
 
 
 def fit_model(
@@ -104,18 +106,13 @@ class _Fit:
         params, grid = _parameters(entry, choice)
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.as_dict()) if data is None else data
-        missing = missing_rule(spec, self.data)
-        csv_format = CsvFormat(spec.encoding, spec.separator, spec.header is not False, spec.missing_values)
-        self.coder = RowCoder(
-            self.data, label_of(spec), unused_columns(spec), missing, spec.decimal or ".", csv_format
-        )
+        self.coder = row_coder(spec, self.data)
         self.rows, self.grid_rows, self.test_rows = self._training_rows()
         self.coder.use_ranges(self.data.table[self.rows])
         self.selection_rows = self._selection_rows(params)
         steps = steps_for(config, self.data)
-        if missing == "mean" and not any(imputes(name) for name, _ in steps):
+        if self.coder.missing == "mean" and not any(imputes(name) for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
-        first = {**params, **(grid[0] if grid else {})}
         self.context = TaskContext(
             checksum=self.data.checksum,
             protocol=config.protocol,
@@ -127,31 +124,34 @@ class _Fit:
             select_by=entry.select_by,
             costs=config.costs,
         )
-        warm_method(self.context, self.data, self.rows, first, say)
-        key = wrapper_of(params)
-        if grid and key is not None:
-            inner = inner_settings(config, entry)
-            params = {**params, f"{key}__tune": grid, f"{key}__inner": inner}
-        elif grid:
-            params = self._tuned([{**params, **point} for point in grid], say)
+        warm_method(self.context, self.data, self.rows, {**params, **(grid[0] if grid else {})}, say)
         self.selected = tuple(name for name in entry.tune if name not in choice.params) if grid else ()
-        apart = (self.rows, self.rows[:0])
+        key, self.params = wrapper_of(params), params
+        if grid and key is not None:  # the wrapper selects them without the calibration rows
+            params = {**params, f"{key}__tune": grid, f"{key}__inner": inner_settings(config, entry)}
+        elif grid:
+            self.params = params = self._tuned([{**params, **point} for point in grid], say)
+        parts = (self.rows, self.rows[:0])
         if len(self.selection_rows):  # the rows that the method is fitted to are only transformed
-            apart = (self.selection_rows, np.setdiff1d(self.rows, self.selection_rows))
+            parts = (self.selection_rows, np.setdiff1d(self.rows, self.selection_rows))
         if form_of_rows(self.data, entry.name, [params], steps, config.noise_values) == "dense":
             self.data.require_dense()
-        self.parts = SplitData(self.context, self.data, *apart, grid=[params])
-        set_here = (f"{key}__tune", f"{key}__inner")
-        self.params = {name: value for name, value in params.items() if name not in set_here}
-        self.method = self._fitted(params)
+        self.parts = SplitData(self.context, self.data, *parts, grid=[params])
+        self.X, self.y = self.parts.X, self.parts.y  # the rows that the method is fitted to, after the steps
+        if len(self.selection_rows):
+            self.X, self.y = self.parts.X_test, self.parts.y_test
+        point = self.parts.with_nominal_columns([params])[0]
+        self.method: Any = self.parts.method(point)
+        self.method.seed_random_states(self._generator("fit", point))
+        with named_errors(self.name, "be fitted"):
+            self.method.fit(self.X, self.y)
 
     def model(self) -> Model:
         """Return the fitted model. Raises ConfigError for a view that it does not have."""
-        row = self._fitted_rows()[0][:1]
+        row, view = self.X[:1], self.choice.view
         with named_errors(self.name, "predict"):
             views = self.method.confident_predict(row, self._generator("form"))
             of_classifier = classifier_views(self.method, row)  # for decisions
-        view = self.choice.view
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", near=(view, list(views)))
         chosen = view or next((name for name in views if views[name].has_regions), next(iter(views)))
@@ -171,9 +171,10 @@ class _Fit:
         )
 
     def _facts(self) -> Facts:
-        method, labels = self.method, self._fitted_rows()[1]
-        classes, counted = (part.tolist() for part in np.unique(labels, return_counts=True))
-        counts = method.fit_details_.calibration_rows
+        details, groups = self.method.fit_details_, _group_rows(self.method)
+        classes, counts = (part.tolist() for part in np.unique(self.y, return_counts=True))
+        of_classes = details.calibration_rows
+        counted_rows = int(self.method.fit_metrics_.get("calibration_rows", len(self.y)))
         kinds = [step_class(name) for name, _ in self.context.steps]
         return Facts(
             method=self.name,
@@ -182,9 +183,9 @@ class _Fit:
             checksum=self.data.checksum,
             rows=len(self.data),
             training_rows=len(self.rows) + len(self.grid_rows) + len(self.test_rows),
-            fitted_rows=len(labels),
-            counted_rows=_counted_rows(method, len(labels)),
-            class_counts=dict(zip(classes, counted, strict=True) if counts is None else counts),
+            fitted_rows=len(self.y),
+            counted_rows=min(groups.values(), default=counted_rows),
+            class_counts=dict(of_classes or zip(classes, counts, strict=True)),
             tested_rows=len(self.test_rows),
             learning_steps=tuple(kind.name for kind in kinds if kind.learns),
             breaking_steps=tuple(kind.name for kind in kinds if kind.breaks_exchangeability),
@@ -195,8 +196,8 @@ class _Fit:
             notes=tuple(self.data.notes),
             selected=self.selected,
             selection_rows=len(self.selection_rows),
-            single_rows=counted.count(1),
-            group_rows=_group_rows(method),
+            single_rows=counts.count(1),
+            group_rows=groups,
         )
 
     # ---- training
@@ -243,12 +244,6 @@ class _Fit:
             text = f"{option} cannot be used with noise: in the config"
             raise ConfigError(text, hint="leave out one of them")
 
-    def _fitted_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows that the method is fitted to, after the steps: X (m, d) and y (m,)."""
-        if len(self.selection_rows):
-            return self.parts.X_test, self.parts.y_test
-        return self.parts.X, self.parts.y
-
     def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
         """Return the point of a grid that inner cross-validation on the training rows chooses."""
         context, seed = self.context, self.config.seed
@@ -273,13 +268,6 @@ class _Fit:
         say(f"{len(folds)}-fold cross-validation on the {of} chose {{{shown}}}")
         return best
 
-    def _fitted(self, params: Mapping[str, Any]) -> Method:
-        point = self.parts.with_nominal_columns([params])[0]
-        method = self.parts.method(point)
-        method.seed_random_states(self._generator("fit", point))
-        with named_errors(self.name, "be fitted"):
-            return method.fit(*self._fitted_rows())
-
     def _generator(self, *purpose: Any) -> np.random.Generator:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
 
@@ -292,15 +280,15 @@ class _Fit:
         X = self.parts.with_by(self.parts.transform(X), rows)
         prediction = self.method.confident_predict(X, self._generator("certify"))[view]
         correct = np.asarray(prediction.labels) == self.data.y[rows]
-        return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
+        delta = round(1 - self.choice.confidence, 12)
+        return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk, delta)
 
     def _neighbours(self) -> TrainingRows:
         """Return the training rows for distances, also where a wrapper learns the steps itself."""
         data, parts = self.data, self.parts
         names = data.table_attributes if parts.takes_codes else data.attributes
         if wrapper_of(self.params) is None:
-            X, y = self._fitted_rows()
-            X = X[:, : X.shape[1] - len(parts.by)]
+            X, y = self.X[:, : self.X.shape[1] - len(parts.by)], self.y
             coded = np.zeros(X.shape[1], dtype=bool)
             coded[parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
             dropped = set(parts.dropped_attributes)
@@ -379,17 +367,9 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
 
 
 def _group_rows(method: Any) -> dict[str, int]:
-    """Return the number of calibration examples of each group of ``by``; empty without groups."""
-    divisions = method.fit_details_.other.get(DIVISIONS, ()) if hasattr(method, "fit_details_") else ()
+    """Return the number of calibration examples of each group of ``by``; empty without it."""
     return {
         name: rows
-        for division in divisions
+        for division in method.fit_details_.other.get(DIVISIONS, ())
         for name, rows in zip(division["groups"], division["rows"], strict=True)
     }
-
-
-def _counted_rows(method: Any, fitted_rows: int) -> int:
-    """Return the smallest number of examples that a p-value is computed from, the new one not included."""
-    if groups := _group_rows(method):
-        return min(groups.values())
-    return int(method.fit_metrics_.get("calibration_rows", fitted_rows))

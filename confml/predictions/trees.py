@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,25 +20,17 @@ def check_tree_nodes(content: bytes) -> None:
 
     The constructor of a tree of scikit-learn reads one number of classes for each output without a check.
     """
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        schema = json.loads(archive.read("schema.json"))
-    for entry in _entries(schema):
+
+    def checked(entry: dict[str, Any]) -> dict[str, Any]:
         if entry.get("__class__") == "Tree":
             if entry.get("__loader__") != "TreeNode":
                 raise ValueError("the object is not a tree")
             if entry["__reduce__"]["args"]["content"][2]["content"] != "1":
                 raise ValueError("a tree has several outputs")
+        return entry
 
-
-def _entries(schema: Any) -> Iterator[dict[str, Any]]:
-    left = [schema]
-    while left:
-        item = left.pop()
-        if isinstance(item, dict):
-            yield item
-            left += item.values()
-        elif isinstance(item, list):
-            left += item
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        json.loads(archive.read("schema.json"), object_hook=checked)
 
 
 def check_trees(value: Any) -> None:
@@ -66,29 +57,19 @@ def check_trees(value: Any) -> None:
 
 
 def _check_boosting(value: Any) -> None:
-    """Check that there is a column for each tree of an iteration, which has one value per node."""
+    """Check that there is a tree for each class, or one for two classes, with one value per node."""
     if not hasattr(value, "estimators_"):
         return
-    columns = 1
-    if isinstance(value, GradientBoostingClassifier) and len(value.classes_) > 2:
-        columns = len(value.classes_)
-    members = value.estimators_
-    if not isinstance(members, np.ndarray) or members.ndim != 2 or members.shape[1] != columns:
-        raise ValueError("the trees of an iteration do not have the number of classes")
-    if any(
-        not isinstance(tree, BaseDecisionTree) or tree.tree_.value.shape[1:] != (1, 1)
-        for tree in members.ravel()
-    ):
-        raise ValueError("a tree of gradient boosting has several values per node")
-    start = vars(value)["init_"]
-    row = np.zeros((1, value.n_features_in_))
+    classes = len(getattr(value, "classes_", ()))
+    columns, start, members = classes if classes > 2 else 1, vars(value)["init_"], value.estimators_
+    fits = isinstance(members, np.ndarray) and members.ndim == 2 and members.shape[1] == columns
+    for tree in members.ravel() if fits else ():
+        fits = fits and isinstance(tree, BaseDecisionTree) and tree.tree_.value.shape[1:] == (1, 1)
     if start != "zero" and hasattr(start, "predict_proba"):
-        if start.predict_proba(row).shape != (1, len(value.classes_)):
-            raise ValueError("the start of gradient boosting has another number of classes")
-    if getattr(value, "n_trees_per_iteration_", columns) != columns:
-        raise ValueError("the trees of an iteration do not have the number of classes")
-    if vars(value)["_loss"].is_multiclass != (columns > 1):
-        raise ValueError("the loss of gradient boosting has another number of classes")
+        fits = fits and start.predict_proba(np.zeros((1, value.n_features_in_))).shape == (1, classes)
+    fits = fits and getattr(value, "n_trees_per_iteration_", columns) == columns
+    if not fits or vars(value)["_loss"].is_multiclass != (columns > 1):
+        raise ValueError("the trees of gradient boosting do not have the number of classes")
 
 
 def _check_histogram(value: Any) -> None:

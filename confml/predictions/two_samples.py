@@ -16,6 +16,7 @@ from confml.data.memory import dense
 from confml.errors import ConfigError, printable
 from confml.measures.ranks import holm
 from confml.predictions.batch import Batch
+from confml.predictions.guarantee import listed
 from confml.predictions.model import Model
 from confml.predictions.rounding import p_text
 
@@ -23,7 +24,6 @@ ALARM = 0.01  # p-value of a test, after Holm's correction over all tests, from 
 MOST_ROWS = 20_000  # new rows that are tested, the first ones
 JOINT_ROWS = 2000  # rows of each sample for the classifier
 FEWEST = 20  # rows of a sample from which it is tested
-SHOWN = 5
 
 
 class Finding(NamedTuple):
@@ -58,10 +58,9 @@ class TwoSamples(NamedTuple):
             f"{p_text(self.joint, ALARM)})."
         ]
         low = sorted((p, name) for name, p in self.features if p <= ALARM)
-        listed = ", ".join(f"'{printable(name, 60)}' ({p_text(p, ALARM)})" for p, name in low[:SHOWN])
-        rest = f", ... ({len(low)} features)" if len(low) > SHOWN else ""
-        what = f"Features that differ (p-value, Holm): {listed}{rest}" if low else "No single feature differs"
-        return [*sentences, f"{what}."]
+        features = listed([f"'{printable(name, 60)}' ({p_text(p, ALARM)})" for p, name in low])
+        text = f"Features that differ (p-value, Holm): {features}" if low else "No single feature differs"
+        return [*sentences, f"{text}."]
 
 
 def two_samples(

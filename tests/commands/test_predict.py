@@ -120,17 +120,6 @@ def test_one_row_and_no_row(files, wine):
     assert "the file is empty" in run(*WITHOUT_CONFIG, "nothing.csv", fails=DataError)
 
 
-def test_a_text_in_a_column_of_numbers_and_an_infinite_value(files, wine):
-    new = wine[1].astype({"ash": object})
-    new.loc[3, "ash"] = "much"
-    new.to_csv("new.csv", index=False)
-    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
-    assert "column 'ash' must be numbers as in the training rows, got 'much' (line 5)" in message
-    new.loc[3, "ash"] = "inf"
-    new.to_csv("new.csv", index=False)
-    assert "line 5, column 'ash': the value is infinite" in run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
-
-
 def test_missing_values_of_new_rows(files, wine):
     whole, _ = run(*WITHOUT_CONFIG, "new.csv")
     new = wine[1].copy()

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 import confml
 from confml.cli import cli
 from confml.commands.predict import predict
-from confml.config.costs import read_costs
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
@@ -97,27 +96,16 @@ def test_numbers_as_classes_and_ties(frames):
         ("abstain: 1\n", "expected a mapping with matrix and abstain"),
         ("matrix: [\n", "wrong.yaml:2:1: expected a value"),
         (YAML.replace("no: 5", "no: -5"), r"the cost \(row 'yes', 'no'\) must be at least 0, got '-5'"),
-    ],
-)
-def test_costs_that_do_not_fit(files, frames, text, words):
-    (files / "wrong.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=words):
-        confml.predict(*frames, label="ill", method="naive-bayes", costs="wrong.yaml")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
         (CSV.replace("yes,5", "yes,five"), "row 'yes', column 'no'.* must be a finite number, got 'five'"),
-        (CSV.replace("yes,5", "yes,-5"), "row 'yes', column 'no'.* must be at least 0, got '-5'"),
         (CSV.replace(",0.5", ""), "wrong.csv, line 3: 3 fields, expected 4"),
         (CSV + CSV.splitlines()[1], "true class 'no' is listed twice"),
     ],
 )
-def test_tables_of_costs_that_do_not_fit(files, text, words):
-    (files / "wrong.csv").write_text(text)
+def test_costs_that_do_not_fit(files, frames, text, words):
+    name = "wrong.csv" if text.startswith("true") else "wrong.yaml"
+    (files / name).write_text(text)
     with pytest.raises(ConfigError, match=words):
-        read_costs("wrong.csv")
+        confml.predict(*frames, label="ill", method="naive-bayes", costs=name)
 
 
 def test_methods_without_probabilities_are_named(frames):
@@ -191,7 +179,7 @@ def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
     rows = model.coder.code(next(chunks_of(frame_table(frames[1], "new"))))
     part, total = model.method, np.zeros((60, 2))
     for fitted in part.fitted_:
-        X = fitted.transform(model.features(rows))
+        X = fitted.transform(model.transformed(model.chosen(rows), model.steps))
         total += fitted.method.predict_proba(X) / len(part.fitted_)
     price = np.array([[0, 1, 0.8], [5, 0.5, 0.8]])
     expected = np.array(["no", "yes", "abstain"])[(total @ price).argmin(axis=1)]

@@ -11,7 +11,7 @@ import confml
 from confml.commands.predict import predict
 from confml.errors import ConfigError
 from confml.measures.certified import minimum_accepted
-from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+from confml.predictions.operating_point import certified_point, held_out_rows
 
 
 def frame_of(rows: int, seed: int) -> pd.DataFrame:
@@ -44,17 +44,17 @@ def test_the_risk_of_accepted_rows_is_kept_with_the_stated_probability():
 
     The risk is known: P(wrong | x) of the classifier x > 1 for two normal classes.
     """
-    target, broken, certified = RiskTarget(0.1, 0.8), 0, 0
+    broken = certified = 0
     rng = np.random.default_rng(7)
     x_new = rng.normal(size=200_000) + 2 * (half := rng.random(200_000) < 0.5)
     wrong_new, new = (x_new > 1) != half, np.abs(x_new - 1)
     for _ in range(400):
         y = rng.random(300) < 0.5
         x = rng.normal(size=300) + 2 * y
-        point = certified_point(np.abs(x - 1), (x > 1) == y, 60, target)
+        point = certified_point(np.abs(x - 1), (x > 1) == y, 60, 0.1, 0.2)
         if point.threshold is not None:
             certified += 1
-            broken += wrong_new[new >= point.threshold].mean() > target.risk
+            broken += wrong_new[new >= point.threshold].mean() > 0.1
     assert certified > 200
     assert broken <= 400 * 0.2 + 3 * np.sqrt(400 * 0.2 * 0.8)
 

@@ -13,7 +13,6 @@ from confml.data.table_files import chunks_of
 from confml.measures.recalibration import Event
 from confml.predictions.batch import Output
 from confml.predictions.default_config import config_values
-from confml.predictions.operating_point import RiskTarget
 from confml.predictions.summary import Summary
 from confml.predictions.training import Choice, fit_model
 from confml.report.figures.reliability import Diagram
@@ -78,7 +77,7 @@ def batch(rng, rows, new, method, conformal):
 def risk(rng, rows, method, target, new):
     """A certified threshold whose accepted rows are wrong with a larger probability, counted in new rows."""
     X, y = sample(rng, rows + new, 2)
-    model = fitted(rng, X[:rows], y[:rows], method, {}, risk=RiskTarget(target, 0.9))
+    model = fitted(rng, X[:rows], y[:rows], method, {}, risk=target, confidence=0.9)
     if model.point.threshold is None:
         return [False]
     prediction = model.method.confident_predict(X[rows:])[model.view]
