@@ -158,11 +158,9 @@ def _read(spec: dict[str, Any], reasons: dict[str, str]) -> TextTable:
 
 def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:
     """Return the data set of a table that was read; it keeps the rows that are left out."""
-    return (
-        load_csv(spec, coding="integer")
-        if "test" in spec
-        else load_tables(spec, [replace(table)], coding="integer")
-    )
+    if "test" in spec:
+        return load_csv(spec, coding="integer")
+    return load_tables(spec, [replace(table)], coding="integer")
 
 
 def _leave_out(table: TextTable, spec: dict[str, Any], reasons: dict[str, str]) -> None:
