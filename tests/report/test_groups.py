@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
 from confml.report.answers.coverage import SplitErrors, p_value
 from confml.report.answers.differences import SplitLosses
+from confml.report.tables import class_coverage
 
 CONFIG = """
 name: groups
@@ -148,3 +150,12 @@ def test_new_groups_and_wrong_columns(folder):
     dry = ["run", "--dry-run", str(folder / "c.yaml"), "--set", "methods.3.by=sity"]
     wrong = str(CliRunner().invoke(cli, dry).exception)
     assert "has no column 'sity'" in wrong and "site" in wrong
+
+
+def test_rows_of_an_online_pass_are_whole_numbers():
+    prediction = Prediction(np.array([0, 1]), np.full((3, 2), 0.5), "p-value")
+    case = SimpleNamespace(truth=np.array([0, 1, 1]), prediction=prediction, counted=None)
+    result = SimpleNamespace(rows=[4, 5, 6], views=SimpleNamespace(fit_details=SimpleNamespace(other={})))
+    assert (
+        str(class_coverage.calibration_parts([(result, case)])) == "{(0, ''): (1, None), (1, ''): (2, None)}"
+    )

@@ -22,6 +22,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
+from confml.methods.divisions import DIVISIONS
 from confml.report.tables.notes import result_warnings
 from confml.report.write import write_report
 from confml.runner.manifest import DatasetInfo
@@ -243,6 +244,27 @@ def test_a_level_below_the_smallest_p_value_of_a_class():
     found = result_warnings(run)
     assert [one.code for one in found] == ["level-too-small"]
     assert "in 1 of 2 classes" in found[0].text and "b (5 calibration rows)" in found[0].text
+
+
+def test_a_level_below_the_smallest_p_value_of_groups_of_each_method():
+    """Methods with groups of other columns each have a warning."""
+    labels = np.array(["a", "b"] * 30)
+
+    def predict(cell):
+        view = Prediction(np.array(["a", "b"]), np.full((60, 2), 0.5), "p-value")
+        site = "site" in str(cell.params)
+        groups = (
+            {"groups": ("site = west",), "rows": (5,)} if site else {"groups": ("age = old",), "rows": (9,)}
+        )
+        views = Views({"p-value": view}, fit_details=FitDetails(other={DIVISIONS: [groups]}))
+        return dataclasses.replace(result_of(cell, {}, labels, train_rows=60), views=views)
+
+    info = {"d": DatasetInfo(name="d", rows=60, attributes=3, classes=2)}
+    entries = [entry("tcm-nn", {"k": 1, "by": column}) for column in ("age", "site")]
+    texts = " ".join(
+        warned.text for warned in result_warnings(make_run(make_config(entries), predict, info, ["r0"]))
+    )
+    assert "age = old (9 training rows)" in texts and "site = west (5 training rows)" in texts
 
 
 # ---- a whole run

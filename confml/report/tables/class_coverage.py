@@ -52,7 +52,7 @@ def calibration_parts(splits: Sequence[Split]) -> dict[tuple[Any, str], tuple[in
     frame = pd.DataFrame({name: np.concatenate(parts).tolist() for name, parts in columns.items()})
     parts = frame.groupby(["label", "group"]).agg(rows=("row", "nunique"), counted=("counted", "min"))
     return {
-        key: (rows, None if math.isnan(counted) else int(counted))
+        key: (int(rows), None if math.isnan(counted) else int(counted))
         for key, rows, counted in zip(parts.index.tolist(), *parts.to_numpy().T.tolist(), strict=True)
     }
 

@@ -25,6 +25,7 @@ from confml.report.tables.table import Files
 NOTES_FILE = f"{RUN}/notes.txt"
 CONSTANT_ROWS = 10
 """Number of test rows of a method from which the same prediction for all of them is a warning."""
+GROUPS = "groups of by"
 
 
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
@@ -82,7 +83,7 @@ def counted_rows(variant: Variant) -> Counted | None:
             of_training = calibration is None and "calibration_rows" not in metrics
             kind, counts = "", {None: int(metrics.get("calibration_rows", result.train_rows))}
             if divisions := result.views.fit_details.other.get(DIVISIONS):
-                kind, counts = "groups of by", {}
+                kind, counts = GROUPS, {}
                 for division in divisions:
                     counts |= zip(division["groups"], division["rows"], strict=True)
             elif has_label_conditional_p_values(result.cell.params):
@@ -98,11 +99,13 @@ def counted_rows(variant: Variant) -> Counted | None:
 
 def small_levels(results: RunResults) -> Iterator[Warned]:
     """Yield the warnings on levels that exclude no label, with the smallest numbers of each data set."""
-    smallest: dict[tuple[str, str], Counted] = {}
+    smallest: dict[tuple[str, str, tuple], Counted] = {}
     for counted in filter(None, results.collected(counted_rows)):
-        before = smallest.setdefault((counted.dataset, counted.kind), counted)
+        groups = tuple(sorted(counted.counts)) if counted.kind == GROUPS else ()  # methods may differ in by
+        key = counted.dataset, counted.kind, groups
+        before = smallest.setdefault(key, counted)
         if min(counted.counts.values()) < min(before.counts.values()):
-            smallest[counted.dataset, counted.kind] = counted
+            smallest[key] = counted
     for dataset, kind, method, noun, counts in smallest.values():
         for note in smallest_p_notes(results.config.levels, counts, kind, method, noun):
             yield Warned("level-too-small", note, "use larger levels or more rows", dataset)
