@@ -97,8 +97,8 @@ def names_of(text: str | None) -> tuple[str, ...]:
 def first_given(*names: str) -> str | None:
     """Return the first option of these parameters that the command line has, None without any."""
     context = click.get_current_context()
-    given = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    return next((param.opts[0] for param in context.command.params if param.name in given), None)
+    named = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    return next((param.opts[0] for param in context.command.params if param.name in named), None)
 
 
 def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:

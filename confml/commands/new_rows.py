@@ -22,17 +22,17 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
     from confml.errors import DataError
 
     train = options["train"] is not None
-    source, *others = [None, *files] if train else files or ("",)
-    if len(others) > 1:
+    source, *paths = [None, *files] if train else files or ("",)
+    if len(paths) > 1:
         expected = "two arguments are expected, CONFIG and NEW"
         expected = "with --train there is one argument, the file of new rows" if train else expected
         raise click.UsageError(f"{expected}; got {len(files)}")
-    if source == "" or not (others or options["save"] is not None):
+    if source == "" or not (paths or options["save"] is not None):
         raise click.UsageError(
             "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
             "without a config: confml predict --train FILE --label COLUMN NEW"
         )
-    new = others[0] if others else None
+    new = paths[0] if paths else None
     if source is not None:
         require_regular(Path(source))
         if Path(source).is_file() and TABLES & set(Path(source).suffixes):

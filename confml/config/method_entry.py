@@ -138,8 +138,8 @@ class MethodEntry(Part):
         cls = methods.own_class(self.name)
         rules = {} if cls is None else cls.parameters
         names = [name for name, rule in rules.items() if isinstance(rule, FilePath)]
-        given = [(("params", name), self.params[name]) for name in names if name in self.params]
-        return given + [(("sweep", name), value) for name in names for value in self.sweep.get(name, ())]
+        paths = [(("params", name), self.params[name]) for name in names if name in self.params]
+        return paths + [(("sweep", name), value) for name in names for value in self.sweep.get(name, ())]
 
     def variants(self) -> list[dict[str, Any]]:
         """Return the combinations of swept values, in order; one empty dict without sweep."""

@@ -197,10 +197,10 @@ def _plain(fields: pa.ChunkedArray, missing: Sequence[str], decimal: str) -> np.
         fields = pc.replace_substring(fields, ",", ".")
     for is_sure in (True, False):
         if not is_sure:  # numbers begin with a digit, a sign or a point, and these stand between + and :
-            other = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
-            if not pc.all(pc.is_in(fields.filter(other), value_set=pa.array(missing))).as_py():
+            is_text = pc.or_(pc.less(fields, "+"), pc.greater_equal(fields, ":"))
+            if not pc.all(pc.is_in(fields.filter(is_text), value_set=pa.array(missing))).as_py():
                 return None
-            fields = pc.if_else(other, None, fields)
+            fields = pc.if_else(is_text, None, fields)
         with contextlib.suppress(pa.ArrowInvalid):
             numbers = fields.cast(pa.float64())
             if not pc.any(pc.is_nan(numbers)).as_py():

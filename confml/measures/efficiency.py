@@ -31,8 +31,8 @@ def _criteria(case: Case) -> dict[str, np.ndarray]:
     p = case.prediction.scores
     n, c = p.shape
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
-    others = np.arange(p.shape[1]) != case.true_columns[:, None]  # all labels for an absent class
-    total, observed = p.sum(axis=1), np.where(others, p, 0.0)
+    is_wrong = np.arange(p.shape[1]) != case.true_columns[:, None]  # all labels for an absent class
+    total, observed = p.sum(axis=1), np.where(is_wrong, p, 0.0)
     return {
         "sum_of_p": total,
         "unconfidence": second,

@@ -93,9 +93,9 @@ class PluginRegistry(Generic[Kind]):
             return own_class
         if name not in self.offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", near=(name, self.names()))
-        offer, *others = self.offers[name]
+        offer, *rivals = self.offers[name]
         subject = f"{self.noun} '{name}' of the package {_origin(offer)}"
-        if others:
+        if rivals:
             message = f"{self.noun} '{name}' is offered by {self.source(name)}"
             raise ConfmlError(message, hint="uninstall all but one of them")
         try:

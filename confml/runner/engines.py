@@ -159,8 +159,8 @@ class _Worker:
         self._log, self._log_begin = log, 0
         self.limits = NO_LIMITS
         _jit.cache_dir()  # is set for the worker
-        given = (log, dict(os.environ))
-        self._executor = ProcessPoolExecutor(1, context=context, initializer=begin_worker, initargs=given)
+        arguments = (log, dict(os.environ))
+        self._executor = ProcessPoolExecutor(1, context=context, initializer=begin_worker, initargs=arguments)
         self._process = self._executor.submit(import_modules, modules)
 
     def submit(self, function: Callable[[Any], Any], item: Any, limits: Limits) -> Future:

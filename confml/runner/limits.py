@@ -24,11 +24,11 @@ class Limits:
     def __bool__(self) -> bool:
         return self.timeout is not None or self.memory is not None
 
-    def over(self, other: "Limits") -> "Limits":
-        """Return these limits, with those of ``other`` for limits that are None."""
+    def over(self, fallback: "Limits") -> "Limits":
+        """Return these limits, with those of ``fallback`` for limits that are None."""
         return Limits(
-            other.timeout if self.timeout is None else self.timeout,
-            other.memory if self.memory is None else self.memory,
+            fallback.timeout if self.timeout is None else self.timeout,
+            fallback.memory if self.memory is None else self.memory,
         )
 
     @property

@@ -213,10 +213,10 @@ def check_folder(folder: Path, config: Config) -> None:
     if manifest["name"] != config.name:
         message = f"the folder holds the run '{printable(manifest['name'], 80)}', not '{config.name}'"
         raise ConfmlError(message, where=str(folder), hint=hint)
-    others = {info["name"] for info in manifest["datasets"]}
-    if others and not others & {dataset.name for dataset in config.datasets}:
+    stored = {info["name"] for info in manifest["datasets"]}
+    if stored and not stored & {dataset.name for dataset in config.datasets}:
         message = (
-            f"the folder holds a run of '{config.name}' on other data sets ({', '.join(sorted(others)[:3])})"
+            f"the folder holds a run of '{config.name}' on other data sets ({', '.join(sorted(stored)[:3])})"
         )
         raise ConfmlError(message, where=str(folder), hint=hint)
 

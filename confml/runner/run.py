@@ -127,8 +127,8 @@ def run(
             manifest |= {} if state.left else origin_of(stored)
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
-            kept = f"{len(state.done)} of {len(plan.cells)} fits are done already"
-            say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
+            text = f"{len(state.done)} of {len(plan.cells)} fits are done already"
+            say(text + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
             display = progress or Progress()
@@ -154,7 +154,7 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
             "limits of time and memory need the engine joblib, whose worker processes can be stopped",
             hint="leave out --timeout, --memory and limits:, or use --engine joblib",
         )
-    if any(given.memory for given in all_limits) and sys.platform != "linux":
+    if any(limit.memory for limit in all_limits) and sys.platform != "linux":
         raise ConfmlError(
             "memory limits are available on Linux only", hint="leave out --memory and limits: memory"
         )

@@ -184,9 +184,9 @@ class SplitData:
     @property
     def dropped_rows(self) -> np.ndarray:
         """Rows of the training part that the steps drop, numbered as in ``reported_rows``."""
-        kept = np.zeros(len(self.train_rows), dtype=bool)
-        kept[self._transformed.kept] = True
-        rows = np.asarray(self.train_rows)[~kept]
+        is_selected = np.zeros(len(self.train_rows), dtype=bool)
+        is_selected[self._transformed.kept] = True
+        rows = np.asarray(self.train_rows)[~is_selected]
         return self.data.part_row(rows) if self.context.split.kind == "fixed-split" else rows
 
     @property
@@ -198,8 +198,8 @@ class SplitData:
         data = self.data
         names = data.table_attributes if self.takes_codes else data.attributes
         names += irrelevant_names(names, (self.context.noise or {}).get("irrelevant") or 0)
-        kept = set(left.tolist())
-        return tuple(name for column, name in enumerate(names) if column not in kept)
+        columns = set(left.tolist())
+        return tuple(name for column, name in enumerate(names) if column not in columns)
 
     @property
     def step_metrics(self) -> dict[str, float]:
@@ -346,8 +346,8 @@ class _StepsPerPart:
         part: identifies the training part; each part has its own random generator. groups: (m,) or None.
         """
         chain = build_pipeline(self.steps)
-        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal, groups)
-        return chain, X, y, kept
+        X, y, rows = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal, groups)
+        return chain, X, y, rows
 
 
 def by_places(data: DataSet, grid: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:

@@ -97,8 +97,8 @@ class Located:
 
     def replace_marks(self, loc: Loc, mark: Mark) -> None:
         """Replace the marks of a value, and of all values inside it, by another mark."""
-        others = {path: marks for path, marks in self.marks.items() if path[: len(loc)] != loc}
-        self.marks = others | {loc: (mark, mark)}
+        marks_elsewhere = {path: marks for path, marks in self.marks.items() if path[: len(loc)] != loc}
+        self.marks = marks_elsewhere | {loc: (mark, mark)}
 
 
 def spelling(holder: Any, part: str | int) -> Any:
