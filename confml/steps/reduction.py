@@ -22,7 +22,7 @@ class ExampleReduction(Step):
     breaks_exchangeability = True
 
     @abstractmethod
-    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+    def _selected(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         """Return the sorted numbers of the rows that are kept of X (m, d) with class codes (m,)."""
 
     def fit_training(
@@ -30,7 +30,7 @@ class ExampleReduction(Step):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X, y = complete(X, self.name), np.asarray(y)
         classes, codes = np.unique(y, return_inverse=True)
-        rows = self._kept_rows(X, codes, len(classes), np.random.default_rng(0) if rng is None else rng)
+        rows = self._selected(X, codes, len(classes), np.random.default_rng(0) if rng is None else rng)
         self.removed_rows_, self.kept_rows_ = len(y) - len(rows), len(rows)
         return X[rows], y[rows], rows
 
@@ -68,7 +68,7 @@ class ConsistentSubset(ExampleReduction):
 
     add: str = "all"
 
-    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+    def _selected(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         chosen = np.zeros(len(codes), dtype=bool)
         for code in range(classes):
             chosen[rng.choice(np.flatnonzero(codes == code))] = True
@@ -107,7 +107,7 @@ class SelectExamples(ExampleReduction):
     name = "select-examples"
     metrics = {**REMOVED, **KEPT, "rounds": Metric("number of rounds of the search", None)}
 
-    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+    def _selected(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         subset = np.ones(len(codes), dtype=bool)
         pairs = PairDistances(X, self._coded(X), codes, classes)
         self.rounds_ = pairs.drop(rng.permutation(len(codes)), subset)
@@ -142,7 +142,7 @@ class TomekLinks(ExampleReduction):
 
     repeat: bool = False
 
-    def _kept_rows(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
+    def _selected(self, X: np.ndarray, codes: np.ndarray, classes: int, rng) -> np.ndarray:
         row_numbers = np.arange(len(codes))
         self.links_ = self.passes_ = 0
         while True:

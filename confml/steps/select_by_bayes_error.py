@@ -65,7 +65,7 @@ class SelectByBayesError(ColumnSelection):
             return self
         # in random order in any case, so that ties are not decided by rows that are sorted by class
         rng = np.random.default_rng(0) if rng is None else rng
-        row_numbers = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
+        row_numbers = np.arange(len(y)) if self.groups is None else _sample_groups(y, self.groups, rng)
         rows = row_numbers[sample_by_class(y[row_numbers], self.rows, rng)]
         columns, groups = _dummies(X[rows], self._coded(X))
         selection = select_attributes(columns, y[rows], self.attributes, groups=groups, trees=self.trees)
@@ -74,7 +74,7 @@ class SelectByBayesError(ColumnSelection):
         return self
 
 
-def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _sample_groups(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return sorted row numbers: a random row of each group and class."""
     order = rng.permutation(len(y))
     codes = np.unique(y, return_inverse=True)[1]
