@@ -20,9 +20,9 @@ def edge_key(rank, i, j):
 
 
 @kernel
-def before(d2, key, other_d2, other_key):
+def before(d2, key, second_d2, second_key):
     """Return whether an edge comes before another one."""
-    return d2 < other_d2 or (d2 == other_d2 and key < other_key)
+    return d2 < second_d2 or (d2 == second_d2 and key < second_key)
 
 
 @kernel

@@ -46,13 +46,13 @@ def prim(X, rank, split, products, transposed, low, layers):
                 edges += 1
             limits[i] = np.inf  # it is in the tree
             _find_head(i // RUN, heads, best, best_key, limits)
-            limit, others = np.float32(low[i] / 2), limits[first:last]
+            limit, block_limits = np.float32(low[i] / 2), limits[first:last]
             for begin in range(0, last - first, RUN):
                 stop, passed = min(begin + RUN, last - first), 0
                 for e in range(begin, stop):
-                    passed += row[e] - others[e] > limit
+                    passed += row[e] - block_limits[e] > limit
                 for e in range(begin, stop if passed > 0 else begin):
-                    if row[e] - others[e] > limit:
+                    if row[e] - block_limits[e] > limit:
                         j = first + e
                         square, number = squared_distance_of_rows(X, i, X, j), edge_key(rank, i, j)
                         if before(square, number, best[j], best_key[j]):
