@@ -81,7 +81,7 @@ class NearestMean(Method):
         """Quantities of the method for ``metrics.csv``. Leave this out where there are none."""
         if len(self.means_) < 2:
             return {}
-        gaps = [np.linalg.norm(mu - other) for i, mu in enumerate(self.means_) for other in self.means_[:i]]
+        gaps = [np.linalg.norm(mu - nu) for i, mu in enumerate(self.means_) for nu in self.means_[:i]]
         return {"smallest_distance_of_means": float(min(gaps))}
 
     # Optional, each with a default (see `Method`):

@@ -137,13 +137,13 @@ class Bins:
 
     def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str, bins: int):
         self.edges = np.linspace(values.min(), values.max(), bins + 1)[1:-1]
-        self._log = _log_estimates(self._places(values), codes, bins, bins, class_counts, m, prior)
+        self._log = _log_estimates(self._intervals(values), codes, bins, bins, class_counts, m, prior)
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """Return (n, c) logarithms of the probabilities of the intervals that ``values`` (n,) are in."""
-        return self._log[self._places(values)]
+        return self._log[self._intervals(values)]
 
-    def _places(self, values: np.ndarray) -> np.ndarray:
+    def _intervals(self, values: np.ndarray) -> np.ndarray:
         return np.searchsorted(self.edges, values, side="right")
 
 

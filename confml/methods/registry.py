@@ -83,12 +83,12 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
         if conformal.get("conformal") == OUT_OF_BAG:
             inner = {"samples": settings["samples"]} if "samples" in settings else {}
             check_bags(name, wrapped(_new(name, params), inner))
-        others = {key: value for key, value in conformal.items() if not key.startswith(BEST_OF)}
+        shared = {key: value for key, value in conformal.items() if not key.startswith(BEST_OF)}
         for candidate in conformal.get(BEST_OF) or ():
-            other, candidate_params = named(candidate)
-            if method_class(other).takes_rows:
-                raise ConfigError(f"{other} is not fitted, so it cannot be in best-of", hint="remove it")
-            check(other, candidate_params | others)
+            method, candidate_params = named(candidate)
+            if method_class(method).takes_rows:
+                raise ConfigError(f"{method} is not fitted, so it cannot be in best-of", hint="remove it")
+            check(method, candidate_params | shared)
 
 
 def _check_calibration_on_all(name: str, settings: Mapping[str, dict[str, Any]]) -> None:

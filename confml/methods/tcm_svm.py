@@ -94,9 +94,9 @@ class TCMSVM(PValueMethod):
                 margins = self._margins(X[row]) if c > 1 else np.zeros((1, m + 1))
             for label in range(c):
                 counted = self.codes_ == label if self.mondrian else slice(None)
-                others, new = margins[label, :-1][counted], margins[label, -1]
-                greater[row, label] += np.count_nonzero(others > new)
-                equal[row, label] += np.count_nonzero(others == new)
+                alphas, new = margins[label, :-1][counted], margins[label, -1]
+                greater[row, label] += np.count_nonzero(alphas > new)
+                equal[row, label] += np.count_nonzero(alphas == new)
                 alpha[row, label] = new
         sizes = np.bincount(self.codes_, minlength=c) if self.mondrian else m
         tau = (rng or np.random.default_rng(self.random_state)).random(n) if self.smoothed else None

@@ -113,9 +113,9 @@ class WrapperMethod(Method):
         ConfigError
             If they cannot be combined.
         """
-        for name, (other, values) in cls.needs.items():
-            if given.get(name) is not None and given.get(other) not in values:
-                raise ConfigError(f"{name} needs {other}: {' or '.join(values)}")
+        for name, (needed, values) in cls.needs.items():
+            if given.get(name) is not None and given.get(needed) not in values:
+                raise ConfigError(f"{name} needs {needed}: {' or '.join(values)}")
 
     @classmethod
     def check_classifier(cls, name: str, given: Mapping[str, Any], views: Sequence[str]) -> None:
@@ -138,11 +138,11 @@ class WrapperMethod(Method):
 
     def check_settings(self) -> None:
         """Raise ConfigError for settings that are wrong, alone or together."""
-        given = {name: getattr(self, name) for name in self.parameters}
-        check_parameters(type(self).__name__, self.parameters, given)
+        settings = {name: getattr(self, name) for name in self.parameters}
+        check_parameters(type(self).__name__, self.parameters, settings)
         defaults = default_parameters(type(self)) | {"kind": None}
         part = part_parameters("")  # in Python, those of another kind have no effect
-        changed = {name: value for name, value in given.items() if value != defaults[name]}
+        changed = {name: value for name, value in settings.items() if value != defaults[name]}
         self.check_together({name: value for name, value in changed.items() if name not in part})
 
     @classmethod

@@ -22,13 +22,13 @@ WRAPPERS: Mapping[str, type[WrapperMethod]] = {cls.key: cls for cls in (Samples,
 def split_settings(params: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the settings of each wrapper among parameters, the innermost first, and the other parameters."""
     settings: dict[str, dict[str, Any]] = {key: {} for key in WRAPPERS}
-    others: dict[str, Any] = {}
+    method_params: dict[str, Any] = {}
     for name, value in params.items():
         key = name.partition("__")[0]
         # A number of samples is a parameter of the method, such as that of bayes-knn.
         is_setting = key in WRAPPERS and (name != Samples.key or isinstance(value, str))
-        (settings[key] if is_setting else others)[name] = value
-    return {key: of_key for key, of_key in settings.items() if of_key}, others
+        (settings[key] if is_setting else method_params)[name] = value
+    return {key: of_key for key, of_key in settings.items() if of_key}, method_params
 
 
 def wrapper_of(params: Mapping[str, Any]) -> str | None:

@@ -83,16 +83,16 @@ def counts_log_likelihood(k, beta, counts, codes):
     n, classes = counts.shape
     total = 0.0
     for i in range(n):
-        own_count = counts[i, codes[i]]
-        if own_count == k:
+        class_count = counts[i, codes[i]]
+        if class_count == k:
             total -= np.log1p((classes - 1.0) * np.exp(-beta))
             continue
         top = 0.0
         for j in range(classes):
-            top = max(top, counts[i, j] - own_count)
+            top = max(top, counts[i, j] - class_count)
         sum_of_powers = 0.0
         for j in range(classes):
-            sum_of_powers += np.exp(beta * (counts[i, j] - own_count - top) / k)
+            sum_of_powers += np.exp(beta * (counts[i, j] - class_count - top) / k)
         total -= beta * top / k + np.log(sum_of_powers)
     return total
 

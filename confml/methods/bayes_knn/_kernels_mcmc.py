@@ -41,27 +41,27 @@ def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
     """
     kind = uniforms[0]
     if kind < jumps:
-        other = 1 + min(depth - 1, int(uniforms[1] * depth))
+        new_k = 1 + min(depth - 1, int(uniforms[1] * depth))
         if fixed or kind < 0.5 * jumps:
-            return other, beta, 0.0, False
+            return new_k, beta, 0.0, False
         # beta' = beta exp(z) has density 1 / beta' under a symmetric z: the ratio is beta' / beta.
-        return other, beta * np.exp(normals[0]), normals[0], False
+        return new_k, beta * np.exp(normals[0]), normals[0], False
     span = 2 * LARGEST_STEP + 1
-    other = reflect(k + min(span - 1, int(uniforms[1] * span)) - LARGEST_STEP, depth)
+    new_k = reflect(k + min(span - 1, int(uniforms[1] * span)) - LARGEST_STEP, depth)
     if fixed:
-        return other, beta, 0.0, True
-    return other, abs(beta + step * normals[0]), 0.0, True
+        return new_k, beta, 0.0, True
+    return new_k, abs(beta + step * normals[0]), 0.0, True
 
 
 @kernel
-def run_chain(state, burn_in, thin, prior, jumps, numbers, offsets, terms, kept, accepted):
+def run_chain(state, burn_in, thin, prior, jumps, numbers, offsets, terms, states, accepted):
     """Run Metropolis-Hastings over (k, beta) for len(normals) steps from ``state``.
 
     state (5,): k, beta, log density, step in beta, number of steps done; updated in place. prior: scale of
     beta, and whether beta is fixed. numbers: random numbers, uniforms (T, 3) and normals (T, 1). terms: the
-    `Terms` of all k, concatenated; rows offsets[k - 1] : offsets[k] are those of k. kept (s, 3): k, beta and
-    log density of every ``thin``-th state after burn-in. accepted (2, 2): accepted and proposed small steps
-    and jumps after burn-in.
+    `Terms` of all k, concatenated; rows offsets[k - 1] : offsets[k] are those of k. states (s, 3): k, beta
+    and log density of every ``thin``-th state after burn-in. accepted (2, 2): accepted and proposed small
+    steps and jumps after burn-in.
     """
     fixed = prior[1]
     uniforms, normals = numbers
@@ -70,15 +70,15 @@ def run_chain(state, burn_in, thin, prior, jumps, numbers, offsets, terms, kept,
     if done == 0:
         height = _height(k, beta, prior, offsets, terms)
     for t in range(normals.shape[0]):
-        other, other_beta, ratio, small = propose_k_beta(
+        new_k, new_beta, ratio, small = propose_k_beta(
             k, beta, depth, fixed, jumps, step, uniforms[t], normals[t]
         )
-        other_height = height
-        if other != k or other_beta != beta:
-            other_height = _height(other, other_beta, prior, offsets, terms)
-        is_accepted = uniforms[t, 2] < np.exp(min(0.0, other_height - height + ratio))
+        new_height = height
+        if new_k != k or new_beta != beta:
+            new_height = _height(new_k, new_beta, prior, offsets, terms)
+        is_accepted = uniforms[t, 2] < np.exp(min(0.0, new_height - height + ratio))
         if is_accepted:
-            k, beta, height = other, other_beta, other_height
+            k, beta, height = new_k, new_beta, new_height
         done += 1
         if done <= burn_in:
             if small and jumps > 0.0:
@@ -89,6 +89,6 @@ def run_chain(state, burn_in, thin, prior, jumps, numbers, offsets, terms, kept,
             accepted[row, 0] += is_accepted
             accepted[row, 1] += 1
             if (done - burn_in) % thin == 0:
-                draw = kept[(done - burn_in) // thin - 1]
+                draw = states[(done - burn_in) // thin - 1]
                 draw[0], draw[1], draw[2] = k, beta, height
     state[0], state[1], state[2], state[3], state[4] = k, beta, height, step, done

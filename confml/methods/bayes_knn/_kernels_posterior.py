@@ -45,21 +45,21 @@ def likelihood_terms(k, counts, codes):
     fill = 0
     alike = np.zeros(k + 1)  # examples with neighbours in their own and at most one other class
     for i in range(n):
-        own_count = counts[i, codes[i]]
-        others = 0
+        class_count = counts[i, codes[i]]
+        rivals = 0
         for j in range(classes):
             if j != codes[i] and counts[i, j] > 0.0:
-                others += 1
-        if others <= 1 and own_count == np.floor(own_count):
-            alike[int(own_count)] += 1.0
+                rivals += 1
+        if rivals <= 1 and class_count == np.floor(class_count):
+            alike[int(class_count)] += 1.0
             continue
         starts[rows], weights[rows] = fill, 1.0
         for j in range(classes):
             if j != codes[i] and counts[i, j] > 0.0:
-                values[fill] = (counts[i, j] - own_count) / k
+                values[fill] = (counts[i, j] - class_count) / k
                 fill += 1
-        if others < classes - 1:
-            values[fill], multiples[fill] = -own_count / k, classes - 1 - others
+        if rivals < classes - 1:
+            values[fill], multiples[fill] = -class_count / k, classes - 1 - rivals
             fill += 1
         rows += 1
     for matches in range(k + 1):

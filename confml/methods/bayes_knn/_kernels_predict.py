@@ -11,22 +11,22 @@ from confml._jit import kernel
 
 
 @kernel
-def _moments(mine, other, absent, betas, masses, scratch, out):
+def _moments(first, second, absent, betas, masses, scratch, out):
     """Compute means and variances over (betas, masses) of the class probabilities of one example.
 
-    mine, other: fractions of its neighbours in two classes; ``other`` can be 0. absent: number of further
+    first, second: fractions of its neighbours in two classes; ``second`` can be 0. absent: number of further
     classes, which have no neighbours. out (6,): mean and variance for the first class, for the second class,
     and for each absent class. scratch: (3, q).
     """
-    far = max(mine, other)
+    far = max(first, second)
     for q in range(betas.size):
         b = betas[q]
-        ratio = np.exp(-b * abs(mine - other))
+        ratio = np.exp(-b * abs(first - second))
         nothing = 0.0 if absent == 0.0 else np.exp(-b * far)
         total = 1.0 + ratio + absent * nothing
         large, small = 1.0 / total, ratio / total
-        scratch[0, q] = large if mine >= other else small
-        scratch[1, q] = small if mine >= other else large
+        scratch[0, q] = large if first >= second else small
+        scratch[1, q] = small if first >= second else large
         scratch[2, q] = nothing / total
     for part in range(3):
         mean = 0.0
@@ -121,8 +121,8 @@ def predict_from_nodes(counts, offsets, betas, masses):
 def class_probability(j, beta, k, counts):
     """Return p(y = j | x, beta, k) of section 3.3 of the paper; counts (c,): classes among the k nearest."""
     total = 0.0
-    for other in range(counts.size):
-        total += np.exp(beta * (counts[other] - counts[j]) / k)
+    for c in range(counts.size):
+        total += np.exp(beta * (counts[c] - counts[j]) / k)
     return 1.0 / total
 
 

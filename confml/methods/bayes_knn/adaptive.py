@@ -76,8 +76,8 @@ class MetricPosterior:
         """Return the posterior with all its mass on the kept state with the largest posterior density."""
         draws = max(self.by_chain, key=lambda draws: draws.log_densities.max())
         best = int(np.argmax(draws.log_densities))
-        kept = Draws(*(getattr(draws, field.name)[best : best + 1] for field in fields(Draws)))
-        return MetricPosterior(self.training, self.depth, (kept,))
+        mode = Draws(*(getattr(draws, field.name)[best : best + 1] for field in fields(Draws)))
+        return MetricPosterior(self.training, self.depth, (mode,))
 
     def summary(self, X: np.ndarray) -> Summary:
         """Return the predictions of test examples (m, d)."""
@@ -175,7 +175,7 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
     Q = _random_rotation(d, rng)
     logs = np.log(rng.exponential(size=d)).tolist()
     metric_step, beta_step = 0.1, 1.0
-    distances, other_distances = np.empty((n, n)), np.empty((n, n))
+    distances, new_distances = np.empty((n, n)), np.empty((n, n))
     kernels.pair_distances(columns, _transform(Q, logs), distances)
     counts, kth = kernels.count_nearest(distances, k, codes, classes, by_index, np.full(n, np.inf))
     height = kernels.counts_log_likelihood(k, beta, counts, codes)
@@ -209,9 +209,9 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
             moved = min(d - 1, int(draw[2] * d))
             before = logs[moved]
             new_logs[moved] = after = before + SCALE_RATIO * metric_step * normal[1]
-            kernels.pair_distances(columns, _transform(new_Q, new_logs), other_distances)
+            kernels.pair_distances(columns, _transform(new_Q, new_logs), new_distances)
             metric_counts, metric_kth = kernels.count_nearest(
-                other_distances, k, codes, classes, by_index, SLACK * kth
+                new_distances, k, codes, classes, by_index, SLACK * kth
             )
             proposed = kernels.counts_log_likelihood(k, beta, metric_counts, codes)
             # Log density of log lambda under the Exp(1) prior of lambda: log lambda - lambda.
@@ -220,7 +220,7 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
             if is_accepted:
                 Q, logs, height = new_Q, new_logs, proposed
                 counts, kth = new_counts, new_kth = metric_counts, metric_kth
-                distances, other_distances = other_distances, distances
+                distances, new_distances = new_distances, distances
             if burning:
                 metric_step *= math.exp(gain * ((1.0 if is_accepted else 0.0) - TARGET))
                 metric_step = min(max(metric_step, 1e-4), 1.0)

@@ -385,17 +385,17 @@ def sample(
     def chain(rng: np.random.Generator):
         k, beta = sampler.start(rng, depth, beta_scale)
         state = np.array([k, fixed_beta if simple else beta, 0.0, 1.0, 0.0])
-        kept = np.empty((sampler.samples, 3))
+        states = np.empty((sampler.samples, 3))
         accepted = np.zeros((2, 2), dtype=np.int64)
         for first in range(0, sampler.steps, 10_000):  # blocks limit memory and can be interrupted
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
             chain_settings = sampler.burn_in, sampler.thin, (beta_scale, simple), jumps
-            mcmc.run_chain(state, *chain_settings, (uniforms, normals), offsets, all_terms, kept, accepted)
-        return kept, accepted
+            mcmc.run_chain(state, *chain_settings, (uniforms, normals), offsets, all_terms, states, accepted)
+        return states, accepted
 
     results = sampler.run(chain)
-    draws = np.stack([kept for kept, _ in results])
+    draws = np.stack([states for states, _ in results])
     traces = {"k": draws[..., 0]} | ({} if simple else {"beta": draws[..., 1]})
     traces["log posterior"] = draws[..., 2]
     moves = ("small", "jump") if sampler.improved else ("small",)

@@ -385,12 +385,12 @@ class Conformal(CalibratedMethod, PValueMethod):
     @property
     def fit_details_(self) -> FitDetails:
         """Those of the classifier, the groups of ``by``, and with label shift the class frequencies."""
-        details, other = super().fit_details_, dict[str, Any]()
+        details, extra = super().fit_details_, dict[str, Any]()
         if self.by is not None:
-            other = {DIVISIONS: self.divisions_.details(self.group_rows_)}
+            extra = {DIVISIONS: self.divisions_.details(self.group_rows_)}
         if hasattr(self, "shift_inputs_"):
-            other = {CLASS_SHIFT: bbse_intervals(*self.shift_inputs_).rows(self.classes_)}
-        return replace(details, other=other)
+            extra = {CLASS_SHIFT: bbse_intervals(*self.shift_inputs_).rows(self.classes_)}
+        return replace(details, other=extra)
 
     def _keeps_frame(self, X: Any) -> bool:
         return super()._keeps_frame(X) and self.shift != COVARIATE

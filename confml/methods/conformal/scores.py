@@ -66,11 +66,11 @@ def margin_scores_of_shares(shares: np.ndarray) -> np.ndarray:
     """
     rows = np.arange(len(shares))
     best = shares.argmax(axis=1)
-    others = shares.copy()
-    others[rows, best] = 0.0
-    rest = others.sum(axis=1)
+    lesser = shares.copy()
+    lesser[rows, best] = 0.0
+    rest = lesser.sum(axis=1)
     below, above = rest[:, None] + shares, 1.0 + shares[rows, best][:, None] - shares
-    second = others.max(axis=1)
+    second = lesser.max(axis=1)
     below[rows, best], above[rows, best] = 1.0 + shares[rows, best] - second, rest + second
     with np.errstate(divide="ignore"):
         return np.log(above) - np.log(below)

@@ -144,11 +144,11 @@ class KNN(ProbabilityMethod):
         neighbours = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
         searched = time.thread_time()
         fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
-        for given, point in zip(grid, points, strict=True):
+        for values, point in zip(grid, points, strict=True):
             before = time.thread_time()
             views = largest._vote(neighbours, point)
             predict_seconds = search_seconds + time.thread_time() - before
-            yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
+            yield dict(values), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 
     @property
     def _search(self) -> tuple[str, ...]:

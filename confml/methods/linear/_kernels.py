@@ -49,10 +49,10 @@ def learn_from_mistakes(X, targets, weights, epochs, rate, by_sum, times_input, 
         for j in range(m):
             total = weighted_sum(X[j], weights)
             presentations += 1
-            given = 1.0 if total > 0.0 else 0.0
+            output = 1.0 if total > 0.0 else 0.0
             if by_sum:
-                given = total
-            difference = targets[j] - given
+                output = total
+            difference = targets[j] - output
             if difference == 0.0:
                 continue
             last_change = presentations

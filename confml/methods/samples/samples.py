@@ -154,9 +154,9 @@ class Samples(WrapperMethod):
         A wrapper around this one has the point of a grid in the names of a config.
         """
         arguments = inspect.signature(type(self)).parameters
-        others = {name: value for name, value in params.items() if name.partition("__")[0] not in arguments}
-        named = {name: value for name, value in params.items() if name not in others}
-        return super().set_params(**named, **constructor_parameters(others, self.key))
+        config = {name: value for name, value in params.items() if name.partition("__")[0] not in arguments}
+        named = {name: value for name, value in params.items() if name not in config}
+        return super().set_params(**named, **constructor_parameters(config, self.key))
 
     def fit(self, X, y) -> Self:
         """Fit the classifier as often as the kind needs. X: (m, d) finite numbers. y: (m,)."""

@@ -124,11 +124,11 @@ def describe_estimator(name: str, estimator: Any) -> dict[str, Any]:
 
 def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     """Return the parameters of a class, and whether its constructor accepts any other keyword."""
-    return _known_parameters(cls)
+    return _cached_parameters(cls)
 
 
 @functools.cache
-def _known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
+def _cached_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     signature = inspect.signature(cls).parameters.values()
     named = {p.name for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     is_open = any(p.kind is p.VAR_KEYWORD for p in signature)

@@ -90,9 +90,9 @@ class SklearnMethod(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the views of the classifier for test examples X (n, d)."""
-        return self._own_views(X, rng) if _method_inside(self.estimator) else self._view(X)
+        return self._labelled_views(X, rng) if _method_inside(self.estimator) else self._view(X)
 
-    def _own_views(self, X, rng: np.random.Generator | None) -> dict[str, Prediction]:
+    def _labelled_views(self, X, rng: np.random.Generator | None) -> dict[str, Prediction]:
         """Return the result of ``confident_predict`` of the classifier, with the labels of the fit."""
         check_is_fitted(self)
         name = f"confident_predict of {_name_of(self.estimator)}"

@@ -84,7 +84,7 @@ class Nodes:
         """
         sides = np.concatenate([np.flatnonzero(targets > 0), np.flatnonzero(targets <= 0)])
         order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)
-        task, keep = self._problem(order, labels)
+        task, arrays = self._problem(order, labels)
         options = _options(solver, tolerance, [1, -1], penalties)
         Cs = list(map(float, Cs))
         rungs = [rung for rung in RUNGS if rung < max(Cs)] if warm and solver == PRIMAL else []
@@ -99,7 +99,7 @@ class Nodes:
                 seconds[C], pending = pending, 0.0
             if C in rungs:
                 start = np.append(weights[C][1:], weights[C][0])
-        del keep
+        del arrays
         return np.stack([weights[C] for C in Cs]), np.array([seconds[C] for C in Cs])
 
     def crammer_singer(
@@ -116,10 +116,10 @@ class Nodes:
         codes (m,): class numbers from 0, all of which must occur. penalties (classes,): factors of C.
         """
         order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes by first occurrence
-        task, keep = self._problem(order, codes[order].astype(np.float64))
+        task, arrays = self._problem(order, codes[order].astype(np.float64))
         options = _options(CRAMMER_SINGER, tolerance, range(classes), penalties)
         solved = self._train(task, options, C, None, classes, seed)
-        del keep
+        del arrays
         return solved
 
     def _problem(self, rows: np.ndarray, labels: np.ndarray):

@@ -169,10 +169,10 @@ def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarra
     """Return the factor of C per class (c,), m / (c m_k) if balanced. ConfmlError for unknown classes."""
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
-    given, labels = weight or {}, classes.tolist()
-    if given:
-        check_known_labels(labels, given, "the classes are", "class_weight has")
-    return np.array([float(given.get(label, 1.0)) for label in labels])
+    factors, labels = weight or {}, classes.tolist()
+    if factors:
+        check_known_labels(labels, factors, "the classes are", "class_weight has")
+    return np.array([float(factors.get(label, 1.0)) for label in labels])
 
 
 def side_penalties(

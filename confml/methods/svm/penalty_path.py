@@ -89,7 +89,7 @@ class PenaltyPath(SparseMethod):
         for point, method, key in zip(grid, methods, keys, strict=True):
             value = getattr(method, self.penalty)
             if key not in fitted:
-                values = [getattr(other, self.penalty) for other in members[key]]
+                values = [getattr(member, self.penalty) for member in members[key]]
                 fitted[key] = method, len(values), *method._fit_path(X, y, values, state)
             first, count, shared, seconds = fitted[key]
             model = copy.copy(first).set_params(**method.get_params(deep=False))

@@ -138,11 +138,11 @@ class SmartSVM(LinearMachines):
         """Set ``tree_`` and ``bayes_error_`` (c, c), NaN on the diagonal."""
         if self.share_tree and state and self._tree_key() in state:
             whole, weights = state["classes"], state[self._tree_key()]
-            kept = np.isin(whole, self.classes_)
+            present = np.isin(whole, self.classes_)
             tree = restricted(class_tree(whole, weights), self.classes_.tolist())
             assert tree is not None  # the classes are in the tree
             self.tree_ = tree
-            self.bayes_error_ = weights[np.ix_(kept, kept)]
+            self.bayes_error_ = weights[np.ix_(present, present)]
             return
         c = len(self.classes_)
         self.bayes_error_ = np.full((c, c), np.nan)

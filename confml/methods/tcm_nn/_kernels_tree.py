@@ -10,13 +10,13 @@ from confml.neighbours.wide_tree import DEPTH, FAR, next_leaf
 
 
 @kernel
-def search_tree(Q, tree, own, nearest):
+def search_tree(Q, tree, first, nearest):
     """Merge the rows of a tree into nearest[r] (K,), ascending squared distances, for rows r of Q.
 
-    own: the row of the tree that is Q[0] if Q are rows of the tree, which do not count for themselves; else a
-    negative number. The k-th distance of a row is at
-    most that of the row before it plus the distance of the two, because the rows within the one distance of
-    the row before, itself in place of this row, are within the sum of both.
+    first: the row of the tree that is Q[0] if Q are rows of the tree, which do not count for themselves; else
+    a negative number. The k-th distance of a row is at most that of the row before it plus the distance of
+    the two, because the rows within the one distance of the row before, itself in place of this row, are
+    within the sum of both.
     """
     k, root = nearest.shape[1], len(tree.members) + len(tree.child) - 2
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
@@ -35,7 +35,7 @@ def search_tree(Q, tree, own, nearest):
             while mask != 0:
                 e = first_place(mask)
                 mask &= mask - 1
-                if squares[e] < best[k - 1] and tree.members[leaf, e] != own + r:
+                if squares[e] < best[k - 1] and tree.members[leaf, e] != first + r:
                     insert(best, squares[e])
                     limit = min(limit, best[k - 1])
 

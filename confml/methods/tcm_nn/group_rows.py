@@ -49,7 +49,7 @@ class GroupRows:
         codes = self.divisions.codes(values, None)
         n, c, k = len(X), len(self.divisions.classes), lists[0].shape[1]
         best = np.zeros((n, c))
-        kept = np.zeros((2, n, c), np.int64)  # greater, equal
+        rank = np.zeros((2, n, c), np.int64)  # greater, equal
         alpha, division_of = np.full((n, c), np.nan), np.zeros((n, c), dtype=np.int64)
         for division in range(len(self.divisions)):
             by_label = self.divisions.has_label(division)
@@ -65,12 +65,12 @@ class GroupRows:
                 larger = p > best[rows]
                 best[rows] = np.where(larger, p, best[rows])
                 for index, numbers in enumerate((greater, equal)):
-                    kept[index, rows] = np.where(larger, numbers, kept[index, rows])
+                    rank[index, rows] = np.where(larger, numbers, rank[index, rows])
                 division_of[rows] = np.where(larger, division, division_of[rows])
                 alpha[rows] = alphas
         extra = {GROUP: codes, "alpha": alpha}
         extra |= (
-            {DIVISION: division_of} if len(self.divisions) > 1 else {"n_greater": kept[0], "n_equal": kept[1]}
+            {DIVISION: division_of} if len(self.divisions) > 1 else {"n_greater": rank[0], "n_equal": rank[1]}
         )
         if tau is not None:
             extra["tau"] = tau

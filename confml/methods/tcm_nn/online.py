@@ -53,8 +53,8 @@ class OnlineTCMNN:
     """
 
     def __init__(self, classes, k=1, smoothed=False, mondrian=False, random_state=None):
-        given = {"k": k, "smoothed": smoothed, "mondrian": mondrian, "random_state": random_state}
-        check_parameters(type(self).__name__, TCMNN.parameters, given)
+        settings = {"k": k, "smoothed": smoothed, "mondrian": mondrian, "random_state": random_state}
+        check_parameters(type(self).__name__, TCMNN.parameters, settings)
         if len(classes) == 0:
             raise ConfmlError("OnlineTCMNN: classes must name at least one label, got none")
         if kind_of(classes) == SEVERAL_KINDS:

@@ -111,18 +111,18 @@ def smallest_quadratic(gram, limit):
             for i in range(count):
                 if solution[i] <= 0.0:
                     step = min(step, x[active[i]] / (x[active[i]] - solution[i]))
-            kept = 0
+            active_count = 0
             for i in range(count):
                 j = active[i]
                 x[j] += step * (solution[i] - x[j])
                 if solution[i] <= 0.0 and x[j] <= 1e-14:
                     x[j], is_active[j] = 0.0, False
                 else:
-                    active[kept] = j
-                    kept += 1
-            if kept == count:
+                    active[active_count] = j
+                    active_count += 1
+            if active_count == count:
                 break
-            before, count = kept, np.int64(0)
+            before, count = active_count, np.int64(0)
             for i in range(before):
                 if _append(gram, active, count, active[i], lower):
                     count += 1

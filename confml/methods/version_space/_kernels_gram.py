@@ -52,7 +52,7 @@ def products(A, B):
         row = out[i]
         for k in range(A.shape[1]):
             factor = A[i, k]
-            other = B[k]
+            summand = B[k]
             for j in range(row.size):
-                row[j] += factor * other[j]
+                row[j] += factor * summand[j]
     return out

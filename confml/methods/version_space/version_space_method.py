@@ -294,8 +294,8 @@ def _check_gram(
     if kernel.kind != "rbf" or len(gram) < 2:
         return
     median = f"(the median distance between two training rows is {middle:.4g})"
-    others = gram - np.diag(squared_lengths)
-    if others.max() < np.finfo(float).eps:
+    off_diagonal = gram - np.diag(squared_lengths)
+    if off_diagonal.max() < np.finfo(float).eps:
         raise ConfmlError(
             f"sigma = {kernel.sigma:g} is too small: the kernel matrix is the identity",
             hint=f"choose a larger sigma {median}, or sigma: median",
