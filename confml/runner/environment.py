@@ -40,7 +40,7 @@ def fault_of(error: BaseException | None) -> EnvironmentFault | None:
             return error
         if isinstance(error, OSError) and error.errno in _REASONS:
             message, hint = _REASONS[error.errno]
-            return EnvironmentFault(message, where=_place(error, None), hint=hint)
+            return EnvironmentFault(message, where=_path(error, None), hint=hint)
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return None
 
@@ -64,9 +64,9 @@ def guarded(folder: Path | str) -> Iterator[None]:
             message, hint = _GONE
         else:
             message, hint = error.strerror or str(error), f"correct this, {_AGAIN}"
-        raise EnvironmentFault(message, where=_place(error, folder), hint=hint) from error
+        raise EnvironmentFault(message, where=_path(error, folder), hint=hint) from error
 
 
-def _place(error: OSError, folder: Path | str | None) -> str | None:
+def _path(error: OSError, folder: Path | str | None) -> str | None:
     path = error.filename if isinstance(error.filename, str) else folder
     return None if path is None else str(path)
