@@ -113,10 +113,10 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     failed = 0
     for result in fetch_files(files.values(), say=say):
         if result.path is not None:
-            print(f"{_place(result.file)}: {result.state}, {result.path}")
+            print(f"{_path(result.file)}: {result.state}, {result.path}")
         else:
             failed += 1
-            say(f"{_place(result.file)}: {result.problem}")
+            say(f"{_path(result.file)}: {result.problem}")
     if failed:
         say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be fetched")
         raise click.exceptions.Exit(DATA_MISSING)
@@ -136,5 +136,5 @@ def _cards(names) -> list[Card]:
     return [read_card(name) for name in dict.fromkeys(names)]
 
 
-def _place(file: CardFile) -> str:
+def _path(file: CardFile) -> str:
     return f"{file.folder}/{file.name}"
