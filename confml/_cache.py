@@ -14,12 +14,12 @@ def cache_folder() -> Path:
     The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``. Without a
     home folder, as in some containers, it is a folder among the temporary files.
     """
-    given = os.environ.get("CONFML_CACHE")
-    if given:
-        return Path(given).absolute()
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(given) and sys.platform != "darwin":  # the XDG specification ignores relative paths
-        return Path(given) / "confml"
+    path = os.environ.get("CONFML_CACHE")
+    if path:
+        return Path(path).absolute()
+    path = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(path) and sys.platform != "darwin":  # the XDG specification ignores relative paths
+        return Path(path) / "confml"
     home = os.path.expanduser("~")
     if home == "~":
         return Path(tempfile.gettempdir()) / f"confml-{os.getuid()}"

@@ -51,9 +51,9 @@ def protected(
     run or ``force`` is true; those that are there at the end and were not there before are listed in it.
     """
     foreign = set() if folder is None else _files_in(folder) - _made(folder)
-    kept = {} if force else dict.fromkeys(_files(foreign), ("confml did not make this file", _FORCE))
-    kept |= {file: ("this is an input of the command", "choose another output") for file in _files(inputs)}
-    guard = _Guard(kept)
+    refused = {} if force else dict.fromkeys(_files(foreign), ("confml did not make this file", _FORCE))
+    refused |= {file: ("this is an input of the command", "choose another output") for file in _files(inputs)}
+    guard = _Guard(refused)
     token = _GUARD.set(guard)
     try:
         yield

@@ -98,8 +98,8 @@ def main(arguments: list[str] | None = None) -> None:
     A thread that a method left is not waited for.
     """
     code = _code_of(list(sys.argv[1:] if arguments is None else arguments))
-    others = set(threading.enumerate()) - {threading.main_thread(), threading.current_thread()}
-    if all(thread.daemon for thread in others):
+    threads = set(threading.enumerate()) - {threading.main_thread(), threading.current_thread()}
+    if all(thread.daemon for thread in threads):
         sys.exit(code)
     for stream in filter(None, (sys.stdout, sys.stderr)):
         with contextlib.suppress(OSError, ValueError):

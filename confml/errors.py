@@ -89,26 +89,26 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name of the same meaning as ``name``, or the most similar one; None without any."""
     import difflib
 
-    names = [str(other) for other in names]
+    names = [str(candidate) for candidate in names]
     synonym = SYNONYMS.get(str(name).lower().replace("_", "-").replace(" ", "-"))
     if synonym in names:
         return synonym
     matches = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
     if not matches:
-        folded = {other.casefold(): other for other in names}
+        folded = {candidate.casefold(): candidate for candidate in names}
         matches = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, 1, 0.6)]
     return matches[0] if matches else None
 
 
 def family(name: str, names: Iterable[str]) -> list[str]:
     """Return the known names that have ``name`` as a word, such as svm in ovo-svm, if there are several."""
-    same = [other for other in names if name in other.split("-")]
+    same = [candidate for candidate in names if name in candidate.split("-")]
     return same if len(same) > 1 else []
 
 
 def did_you_mean(name: str, names: Iterable[str], *, list_all: bool = True) -> str | None:
     """Return a hint with the names of the same family, the most similar known name, or all known names."""
-    names = [str(other) for other in names]
+    names = [str(candidate) for candidate in names]
     if same := family(name, names):
         return f"did you mean one of {', '.join(same[:12])}?"
     match = nearest(name, names)

@@ -133,8 +133,8 @@ class Run:
         cells = self._results.cells
         _check_name("data set", dataset, {cell.dataset for cell in cells})
         labels = {cell.key: self._results.label(cell) for cell in cells}
-        given = {entry.label or entry.name for entry in self._results.config.methods}
-        _check_name("method", method, {cell.method for cell in cells} | set(labels.values()) | given)
+        configured = {entry.label or entry.name for entry in self._results.config.methods}
+        _check_name("method", method, {cell.method for cell in cells} | set(labels.values()) | configured)
         frames, views = [], set()
         for result in self._results.finished():
             cell = result.cell
@@ -152,8 +152,8 @@ class Run:
                     keys = cell.dataset, cell.method, cell.variant, cell.split, name
                     columns = dict(zip(_KEYS, keys, strict=True)) | {"row": result.rows}
                     if (origins := self._results.origins.get(cell.dataset)) is not None:
-                        others = [*columns, *map(str, frame.columns)]
-                        columns |= origins.columns(result.rows, cell.split, others)
+                        column_names = [*columns, *map(str, frame.columns)]
+                        columns |= origins.columns(result.rows, cell.split, column_names)
                     for position, (column, values) in enumerate(columns.items()):
                         frame.insert(position, column, values)
                     frames.append(frame)
