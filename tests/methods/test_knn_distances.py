@@ -28,7 +28,7 @@ def tied_rows(draw):
     """Few distinct values: ties, duplicates, rows of zeros and contradictory labels."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     m, d = draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 3, 20]))
-    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60, 1e-150, 1e150]))
+    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60]))
     low = draw(st.sampled_from([0, -2]))
     X, X_test = (rng.integers(low, 4, size=(rows, d)) * scale for rows in (m, 4))
     return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
@@ -49,6 +49,13 @@ def test_minkowski_equals_the_literal_version(data, power, columns):
 def test_polar_equals_the_literal_version(data):
     X, y, X_test, k = data
     assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_powers_neither_overflow_nor_vanish(scale):
+    X, y = np.array([[1.0, 1.0], [1.3, 0.0], [5.0, 5.0]]) * scale, np.array([0, 1, 2])
+    # The roots are 2^(1/50) = 1.014 and 1.3.
+    assert KNN(1, distance="minkowski", power=50).fit(X, y).predict([[0.0, 0.0]]) == 0
 
 
 @pytest.mark.parametrize("shape", [(80, 3), (40, 15), (12, 20)])
