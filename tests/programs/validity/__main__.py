@@ -57,10 +57,6 @@ REMARKS = """\
 - Weighted p-values (`shift`) have no band: with known weights for a shift of one standard deviation, the
   binomial band misses their coverage on about 40 % of the test parts.
 """
-COLUMNS = (
-    *("entry", "quantity", "guarantee", "setting", "event", "promised", "kind", "draws", "events", "seen"),
-    *("low", "high", "verdict"),
-)
 SHOWN = ("quantity", "guarantee", "setting", "event", "promised", "seen", "interval", "draws", "verdict")
 
 
@@ -74,16 +70,14 @@ def entries(only: str | None) -> list[Entry]:
     ]
 
 
-def count(name: str, number: int, start: int, stop: int) -> tuple[np.ndarray, str]:
+def count(entry: Entry, setting: dict[str, Any], start: int, stop: int) -> tuple[np.ndarray, str]:
     """Return the sums (2, claims) of the events or numbers of draws start..stop-1 of an entry's setting, and
-    of their squares, or the error that stopped them."""
-    (entry,) = [entry for entry in entries(None) if entry.name == name]
-    setting = entry.settings[number]
+    of their squares, and the error that stopped them or ""."""
     total = np.zeros((2, len(entry.claims(setting))))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for draw in range(start, stop):
-            rng = stable_generator("validity", SEED, name, setting_text(setting), draw)
+            rng = stable_generator("validity", SEED, entry.name, setting_text(setting), draw)
             try:
                 values = np.asarray(entry.draw(rng, **setting), dtype=np.float64)
             except ConfmlError as error:
@@ -94,22 +88,19 @@ def count(name: str, number: int, start: int, stop: int) -> tuple[np.ndarray, st
 
 def simulate(chosen: list[Entry], draws: int, jobs: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table, entry by entry, in order."""
-    numbers = {entry.name: max(1, round(draws * entry.fraction)) for entry in chosen}
-    tasks = [
-        (entry.name, place, start, min(start + CHUNK, numbers[entry.name]))
-        for entry in chosen
-        for place in range(len(entry.settings))
-        for start in range(0, numbers[entry.name], CHUNK)
-    ]
-    by_name = {entry.name: entry for entry in chosen}
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(count)(*task) for task in tasks)
-    chunks = zip(tasks, results, strict=True)
-    for (name, place), of_setting in itertools.groupby(chunks, key=lambda chunk: chunk[0][:2]):
-        totals, errors = zip(*(result for _, result in of_setting), strict=True)
-        entry, setting = by_name[name], by_name[name].settings[place]
-        print(f"{name}: {setting_text(setting)}", file=sys.stderr, flush=True)
+    settings = [(entry, setting) for entry in chosen for setting in entry.settings]
+    starts = [range(0, entry.share_of(draws), CHUNK) for entry, _ in settings]
+    results = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(count)(*setting, start, min(start + CHUNK, setting[0].share_of(draws)))
+        for setting, of_setting in zip(settings, starts, strict=True)
+        for start in of_setting
+    )
+    for (entry, setting), of_setting in zip(settings, starts, strict=True):
+        totals, errors = zip(*itertools.islice(results, len(of_setting)), strict=True)
+        print(f"{entry.name}: {setting_text(setting)}", file=sys.stderr, flush=True)
         for claim, total, squares in zip(entry.claims(setting), *sum(totals), strict=True):
-            yield row_of(entry, setting, claim, float(total), float(squares), numbers[name], max(errors))
+            numbers = float(total), float(squares), entry.share_of(draws)
+            yield row_of(entry, setting, claim, *numbers, max(errors))
 
 
 def row_of(
@@ -124,12 +115,14 @@ def row_of(
         low = float(beta.ppf(0.0005, events, draws - events + 1)) if events else 0.0
         high = float(beta.ppf(0.9995, events + 1, draws - events)) if events < draws else 1.0
         digits = 5
-    first = (entry.name, entry.quantity, entry.guarantee, setting_text(setting), claim.event)
-    promised = "" if claim.kind == MEASURED else round(claim.rate, 6)
-    numbers = (promised, claim.kind, draws, "" if claim.is_mean else events)
-    rounded = (round(value, digits) for value in (mean, low, high))
-    verdict = f"error: {error}" if error else verdict_of(claim, low, high)
-    return dict(zip(COLUMNS, (*first, *numbers, *rounded, verdict), strict=True))
+    return {
+        **{"entry": entry.name, "quantity": entry.quantity, "guarantee": entry.guarantee},
+        **{"setting": setting_text(setting), "event": claim.event},
+        **{"promised": "" if claim.kind == MEASURED else round(claim.rate, 6), "kind": claim.kind},
+        **{"draws": draws, "events": "" if claim.is_mean else events, "seen": round(mean, digits)},
+        **{"low": round(low, digits), "high": round(high, digits)},
+        "verdict": f"error: {error}" if error else verdict_of(claim, low, high),
+    }
 
 
 def verdict_of(claim: Claim, low: float, high: float) -> str:

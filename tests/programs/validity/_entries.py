@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
 
 LEVELS = (0.05, 0.2)
 AT_MOST, EXACTLY, ABOUT = "at most", "exactly", "about"
@@ -43,6 +42,16 @@ class Entry:
     draw: Callable[..., Sequence[float]]
     fraction: float = 1.0
 
+    def share_of(self, draws: int) -> int:
+        return max(1, round(draws * self.fraction))
+
+
+def grid(sizes: Sequence[Mapping[str, Any]] = ({},), **values: Any) -> list[dict[str, Any]]:
+    """Return the settings of all combinations, for each of the sizes. values: a tuple has several values."""
+    choices = [value if isinstance(value, tuple) else (value,) for value in values.values()]
+    combinations = list(itertools.product(*choices))
+    return [{**size, **dict(zip(values, chosen, strict=True))} for size in sizes for chosen in combinations]
+
 
 def p_value_claims(kind: str = AT_MOST) -> Callable[[Mapping[str, Any]], Sequence[Claim]]:
     """Return the claims of a p-value: at most each of `LEVELS` with that probability."""
@@ -52,20 +61,3 @@ def p_value_claims(kind: str = AT_MOST) -> Callable[[Mapping[str, Any]], Sequenc
 def rejected(p: float) -> list[bool]:
     """Return the events of `p_value_claims`."""
     return [p <= level for level in LEVELS]
-
-
-def sample(rng: np.random.Generator, rows: int, classes: int, ties: bool = False):
-    """Draw X (rows, 2) and y of overlapping classes; whole numbers, and so ties, where ``ties``."""
-    y = rng.integers(0, classes, rows)
-    X = rng.normal(size=(rows, 2)) + 1.2 * np.column_stack([y % 4, y // 4])
-    return (np.round(X) if ties else X), y
-
-
-def true_p_value(method, X, y, rows: int) -> float:
-    """Fit to the first ``rows`` examples and return the p-value of the next one's label.
-
-    NaN for a label that training never saw, which has no p-value.
-    """
-    method.fit(X[:rows], y[:rows])
-    place = np.flatnonzero(method.classes_ == y[rows])
-    return float(method.predict_p_values(X[rows : rows + 1])[0, place[0]]) if len(place) else float("nan")

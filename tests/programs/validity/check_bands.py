@@ -7,7 +7,8 @@ import itertools
 import math
 
 import numpy as np
-from _entries import ABOUT, MEASURED, Claim, Entry, sample
+from _entries import ABOUT, MEASURED, Claim, Entry, grid
+from _examples import sample, seeded
 from scipy.stats import norm
 from sklearn.svm import SVC
 
@@ -18,7 +19,6 @@ from confml.measures.bounds import sparse_svm_bound
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.certified_paths import Path, certify_paths
 from confml.measures.coverage_band import coverage_band
-from confml.methods.registry import build
 
 LEVEL, TESTS, DELTA = 0.1, 200, 0.05
 
@@ -31,18 +31,14 @@ def coverage(rng, classes, rows, method="tcm-nn", of_a_class=False, **params):
     X, y = sample(rng, rows + TESTS, classes)
     if len(np.unique(y[:rows])) < classes:
         return [False]
-    built = build(method, params)
-    if "random_state" in built.get_params():
-        built.set_params(random_state=int(rng.integers(2**31)))
-    built.fit(X[:rows], y[:rows])
-    case = Case(built.confident_predict(X[rows:])["p-value"], y[rows:])
+    model = seeded(rng, method, params).fit(X[:rows], y[:rows])
+    case = Case(model.confident_predict(X[rows:])["p-value"], y[rows:])
     in_band = case.truth == 0 if of_a_class else np.ones(TESTS, bool)
     if not in_band.any():
         return [False]
     covered = case.covered(LEVEL)[in_band]
-    low, high = coverage_band(
-        [(len(covered), int(case.counted[in_band][0]))], LEVEL, params.get("smoothed", False)
-    )
+    parts = [(len(covered), int(case.counted[in_band][0]))]
+    low, high = coverage_band(parts, LEVEL, params.get("smoothed", False))
     return [not low <= covered.mean() <= high]
 
 
@@ -84,28 +80,23 @@ def pac_bound(rng, rows, attributes):
     if np.any(machine.predict(X) != y):
         return [False]
     w, b = machine.coef_[0], machine.intercept_[0]
-    length = np.linalg.norm(w)
-    error = (norm.sf(-b / length) + norm.cdf(-(6.0 * w[0] + b) / length)) / 2
+    distances = np.array([-b, -(6.0 * w[0] + b)]) / np.linalg.norm(w)
+    error = (norm.sf(distances[0]) + norm.cdf(distances[1])) / 2
     return [error > sparse_svm_bound(rows, len(machine.support_), DELTA)]
 
 
 def billiard(rng, sampler, bounces):
     """Probability of a class by billiard, more than 1.96 standard errors off the area of version space."""
-    while True:
-        true = rng.normal(size=3)
-        X = rng.normal(size=(3, 3))
+    exact, y = 0.0, np.zeros(3)
+    while len(set(y)) < 2 or not 0.05 < exact < 0.95:
+        true, X, x = rng.normal(size=3), rng.normal(size=(3, 3)), rng.normal(size=3)
         y = np.sign(X @ true)
-        x = rng.normal(size=3)
-        if len(set(y)) < 2:
-            continue
-        exact = _area([*(y[:, None] * X), x]) / _area(list(y[:, None] * X))
-        if 0.05 < exact < 0.95:
-            break
+        normals = y[:, None] * X
+        exact = _area([*normals, x]) / _area([*normals])
     params = {"kernel": "linear", "sampler": sampler, "n_bounces": bounces}
-    method = build("bayes-transduction", {**params, "random_state": int(rng.integers(2**31))})
+    method = seeded(rng, "bayes-transduction", params)
     view = method.fit(X, y).confident_predict(x[None])["probability"]
-    error = abs(view.scores[0, 1] - exact)
-    return [error > 1.96 * view.extra["standard_error"][0]]
+    return [abs(view.scores[0, 1] - exact) > 1.96 * view.extra["standard_error"][0]]
 
 
 def billiard_near_one(rng, bounces):
@@ -114,12 +105,11 @@ def billiard_near_one(rng, bounces):
     y = (X[:, 0] + 0.3 * rng.normal(size=40) > 0).astype(int)
     if len(set(y.tolist())) < 2:
         return [False]
-    seeds = rng.integers(2**31, size=2).tolist()
     long, short = (
-        build("bayes-transduction", {"sigma": 2.0, "n_bounces": number, "random_state": seed})
+        seeded(rng, "bayes-transduction", {"sigma": 2.0, "n_bounces": number})
         .fit(X, y)
         .confident_predict(new)["probability"]
-        for number, seed in ((60 * bounces, seeds[0]), (bounces, seeds[1]))
+        for number in (60 * bounces, bounces)
     )
     near = np.flatnonzero(long.scores.max(axis=1) > 0.98)
     if not len(near):
@@ -140,12 +130,12 @@ def _area(normals):
     centre = np.sum(corners, axis=0)
     centre /= np.linalg.norm(centre)
     first = corners[0] - (corners[0] @ centre) * centre
-    other = np.cross(centre, first)
-    corners.sort(key=lambda v: math.atan2(v @ other, v @ first))
-    total = 0.0
-    for a, b in zip(corners, [*corners[1:], corners[0]], strict=True):
-        total += 2 * math.atan2(abs(centre @ np.cross(a, b)), 1 + centre @ a + a @ b + b @ centre)
-    return total
+    second = np.cross(centre, first)
+    corners.sort(key=lambda v: math.atan2(v @ second, v @ first))
+    return sum(
+        2 * math.atan2(abs(centre @ np.cross(a, b)), 1 + centre @ a + a @ b + b @ centre)
+        for a, b in itertools.pairwise([*corners, corners[0]])
+    )
 
 
 def overall_bayes_error(rng, rows, distance, features):
@@ -155,43 +145,37 @@ def overall_bayes_error(rng, rows, distance, features):
     X, y = generator.make(rows, rng, **params)
     truth = float(generator.bayes_error(**params))
     errors = bayes_errors(X, np.unique(y, return_inverse=True)[1], trees=1)
-    return [
-        not bounds.lower <= truth <= bounds.upper for bounds in (errors.global_tree, errors.nearest_neighbour)
-    ]
+    return [not b.lower <= truth <= b.upper for b in (errors.global_tree, errors.nearest_neighbour)]
 
 
 def _outside(kind=ABOUT, rate=0.05):
     return lambda setting: [Claim(f"coverage at level {LEVEL:g} outside the 95 % band", rate, kind)]
 
 
-SIZES = [
-    {"classes": classes, "rows": rows}
-    for classes, rows in ((3, 60), (3, 100), (3, 200), (10, 100), (10, 200))
-]
+SIZES = [*grid(classes=3, rows=(60, 100, 200)), *grid(classes=10, rows=(100, 200))]
 SPLIT = {"method": "naive-bayes", "conformal": "split", "conformal__nonconformity": "lac"}
 BY_CLASS = "coverage of this class lies in the band with probability 95 % if its p-values are valid for it"
 ENTRIES = (
     Entry("band", "95 % band, validity figure, tcm-nn",
           "TCM-NN leaves the band in 6 to 11 % of the splits with k = 1, in 3 to 7 % with k = 10",
-          [{**size, "k": k, "smoothed": True} for size in SIZES for k in (1, 10)],
+          grid(SIZES, k=(1, 10), smoothed=True),
           lambda setting: _outside(rate=0.11 if setting["k"] == 1 else 0.07)(setting), coverage,
           fraction=0.1),
     Entry("band-split", "95 % band, validity figure, split",
           "exact for split conformal prediction without ties",
-          [{**size, **SPLIT} for size in SIZES[:4]], _outside("at most"), coverage, fraction=0.1),
+          grid(SIZES[:4], **SPLIT), _outside("at most"), coverage, fraction=0.1),
     Entry("band-class", "95 % band, class-coverage.csv, tcm-nn mondrian", BY_CLASS,
-          [{**size, "k": k, "mondrian": True, "smoothed": True} for size in SIZES for k in (1, 10)],
+          grid(SIZES, k=(1, 10), mondrian=True, smoothed=True),
           _outside(), functools.partial(coverage, of_a_class=True), fraction=0.1),
     Entry("certified", "certified.csv, threshold",
           "with probability at least 1 - delta the accepted new examples have risk at most r",
-          [{"rows": rows, "risk": risk, "hard": hard}
-           for rows, risk in ((200, 0.1), (200, 0.05), (1000, 0.05)) for hard in (False, True)],
+          grid([*grid(rows=200, risk=(0.1, 0.05)), *grid(rows=1000, risk=0.05)], hard=(False, True)),
           lambda setting: [Claim("true risk above the certified one", DELTA)], certified),
     Entry("pac-bound", "bound on the error of an SVM", "true with probability 1 - delta",
-          [{"rows": rows, "attributes": attributes} for rows, attributes in ((60, 2), (200, 10))],
+          [{"rows": 60, "attributes": 2}, {"rows": 200, "attributes": 10}],
           lambda setting: [Claim("true error above the bound", DELTA)], pac_bound, fraction=0.1),
     Entry("billiard", "standard error, bayes-transduction", "standard error of the label's p",
-          [{"sampler": sampler, "bounces": 4000} for sampler in ("geodesic",)],
+          [{"sampler": "geodesic", "bounces": 4000}],
           lambda setting: [Claim("more than 1.96 standard errors off", 0.05, ABOUT)], billiard,
           fraction=0.05),
     Entry("near-one", "standard error, bayes-transduction, p near 1",
@@ -200,15 +184,14 @@ ENTRIES = (
           fraction=0.05),
     Entry("overall-bayes-error", "bounds, bayes-error",
           "bounds of the Bayes error of two Gaussians have no sampling error",
-          [{"rows": 1000, "distance": distance, "features": features}
-           for distance in (2.0, 4.0) for features in (2, 10)],
+          grid(rows=1000, distance=(2.0, 4.0), features=(2, 10)),
           lambda setting: [Claim(f"Bayes error outside the bounds of {name}", 0.0, MEASURED)
                            for name in ("global-tree", "1-nn")],
           overall_bayes_error, fraction=0.05),
     Entry("jointly-methods", "certified-jointly.csv, all",
           "with probability at least 1 - delta no certified threshold is above its limit",
-          [{"rows": rows, "methods": methods, "risk": 0.05, "hard": hard}
-           for rows, methods in ((500, 4), (500, 10), (2000, 10)) for hard in (False, True)],
+          grid([*grid(rows=500, methods=(4, 10)), *grid(rows=2000, methods=10)],
+               risk=0.05, hard=(False, True)),
           lambda setting: [Claim("any certified threshold above the limit", DELTA)],
           certified_over_methods),
 )  # fmt: skip

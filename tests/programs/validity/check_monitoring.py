@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from _entries import Claim, Entry, sample
+from _entries import Claim, Entry, grid
+from _examples import online_p_values
 
-from confml.measures import Case
 from confml.measures.monitoring import BETTORS, cusum_alarms, log_martingale, shiryaev_roberts_alarms
-from confml.methods.tcm_nn.online import OnlineTCMNN
 
 STEPS = 100
 
 
 def monitoring(rng, classes, ties):
     """Maximum of each martingale, and an alarm of either statistic within a tenth of its mean run."""
-    X, y = sample(rng, STEPS, classes, ties)
-    online = OnlineTCMNN(np.arange(classes), smoothed=True, random_state=int(rng.integers(2**31)))
-    p = Case(online.predict_then_learn(X, y), y).smoothed
-    found = [log_martingale(p, bettor).max() >= np.log(20) for bettor in BETTORS.values()]
-    found += [bool(alarms(p, 10 * STEPS)) for alarms in (cusum_alarms, shiryaev_roberts_alarms)]
-    return found
+    p = online_p_values(rng, STEPS, classes, ties)
+    reached = [log_martingale(p, bettor).max() >= np.log(20) for bettor in BETTORS.values()]
+    return [*reached, *(bool(alarms(p, 10 * STEPS)) for alarms in (cusum_alarms, shiryaev_roberts_alarms))]
 
 
 def _claims(setting):
-    names = ("cusum", "shiryaev-roberts")
-    return [Claim(f"{name} martingale reaches 20", 0.05) for name in BETTORS] + [
-        Claim(f"{name} alarm at threshold {10 * STEPS} within {STEPS} rows", 0.1) for name in names
-    ]
+    reached = [Claim(f"{name} martingale reaches 20", 0.05) for name in BETTORS]
+    alarm = f"alarm at threshold {10 * STEPS} within {STEPS} rows"
+    return [*reached, Claim(f"cusum {alarm}", 0.1), Claim(f"shiryaev-roberts {alarm}", 0.1)]
 
 
 ENTRIES = (
     Entry("monitoring", "monitoring.csv",
           "a martingale reaches C with probability at most 1/C, an alarm at threshold c comes within n rows"
           " with probability at most n/c",
-          [{"classes": classes, "ties": ties} for classes in (2, 10, 30) for ties in (False, True)],
-          _claims, monitoring, fraction=0.1),
+          grid(classes=(2, 10, 30), ties=(False, True)), _claims, monitoring, fraction=0.1),
 )  # fmt: skip

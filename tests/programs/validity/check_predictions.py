@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, sample
+from _entries import ABOUT, AT_LEAST, Claim, Entry, grid, p_value_claims
+from _examples import sample
 
 from confml.config import restore_config
 from confml.data.csv_table import load_tables
@@ -34,10 +35,10 @@ def other_class(rng, rows):
     return [single / rows - other, (single + 1) / (rows + 1) - other]
 
 
-def fitted(rng, X, y, method, entry, steps=(), **choice):
-    """A model of `fit_model` with a random seed. entry: keys of the method in the config: ``tune``."""
-    values = config_values({"name": "train", "csv": "train", "label": "y"}, method, steps=list(steps))
-    values["methods"] = [{"name": method, **entry}]
+def fitted(rng, X, y, method, tuned=None, **choice):
+    """A model of `fit_model` with a random seed. tuned: grid of its parameters, if there is one."""
+    values = config_values({"name": "train", "csv": "train", "label": "y"}, method, steps=[])
+    values["methods"] = [{"name": method, "tune": tuned} if tuned else {"name": method}]
     values["seed"] = int(rng.integers(2**31))
     config = restore_config(values)
     data = load_tables(config.datasets[0].as_dict(), [frame_table(frame_of(X, y), "train")])
@@ -58,9 +59,7 @@ def summary_of(model, X, y, levels):
 def tuned(rng, rows, part):
     """p-value of a test example's label, labels random, k from 1 to 12 selected by cross-validation."""
     X, y = rng.normal(size=(rows + 1, 2)), rng.integers(0, 2, rows + 1)
-    model = fitted(
-        rng, X[:rows], y[:rows], "tcm-nn", {"tune": {"k": list(range(1, 13))}}, selection_part=part
-    )
+    model = fitted(rng, X[:rows], y[:rows], "tcm-nn", {"k": list(range(1, 13))}, selection_part=part)
     summary = summary_of(model, X[rows:], y[rows:], (0.05, 0.2))
     return [summary.labels > summary.check.covered[level] for level in (0.05, 0.2)]
 
@@ -68,16 +67,17 @@ def tuned(rng, rows, part):
 def batch(rng, rows, new, method, conformal):
     """p-values of the tests of exchangeable new rows, as ``confml predict`` prints them."""
     X, y = sample(rng, rows + new, 3)
-    model = fitted(rng, X[:rows], y[:rows], method, {}, conformal=conformal)
+    model = fitted(rng, X[:rows], y[:rows], method, conformal=conformal)
     summary = summary_of(model, X[rows:], y[rows:], (0.1,))
     tests = summary.check.tests()
-    return [tests["atypical"].p <= 0.05, tests["ranges"].p <= 0.01, tests["coverage"].p <= 0.01]
+    limits = {"atypical": 0.05, "ranges": 0.01, "coverage": 0.01}
+    return [tests[name].p <= limit for name, limit in limits.items()]
 
 
 def risk(rng, rows, method, target, new):
     """A certified threshold whose accepted rows are wrong with a larger probability, counted in new rows."""
     X, y = sample(rng, rows + new, 2)
-    model = fitted(rng, X[:rows], y[:rows], method, {}, risk=target, confidence=0.9)
+    model = fitted(rng, X[:rows], y[:rows], method, risk=target, confidence=0.9)
     if model.point.threshold is None:
         return [False]
     prediction = model.method.confident_predict(X[rows:])[model.view]
@@ -91,8 +91,8 @@ def diagram(rng, rows, ties):
     p = rng.beta(1.0, 0.5, rows)
     p = np.round(p, 1) if ties else p
     drawn = Diagram.of(Event(p, rng.random(rows) < p), draws=200, seed=int(rng.integers(2**31)))
-    place = np.searchsorted(drawn.fit.values, np.sort(p)[rows // 2])
-    return [not drawn.low[place] <= drawn.fit.fitted[place] <= drawn.high[place]]
+    at = np.searchsorted(drawn.fit.values, np.sort(p)[rows // 2])
+    return [not drawn.low[at] <= drawn.fit.fitted[at] <= drawn.high[at]]
 
 
 def _batch_claims(setting):
@@ -106,19 +106,19 @@ def _batch_claims(setting):
 
 ENTRIES = (
     Entry("zipf-other", "share of new rows of another class, 40 Zipf classes",
-          "about s/m, at most (s + 1)/(m + 1) in expectation", [{"rows": rows} for rows in (20, 60, 300)],
+          "about s/m, at most (s + 1)/(m + 1) in expectation", grid(rows=(20, 60, 300)),
           lambda setting: [Claim("s/m minus the share", 0, AT_LEAST, True),
                            Claim("(s + 1)/(m + 1) minus the share", 0, AT_LEAST, True)], other_class),
     Entry("tuned", "region of tcm-nn with tune: {k: 1 to 12}, random labels",
           "the bound is approximate; it holds with --selection-part",
-          [{"rows": 39, "part": part} for part in (None, 0.3)],
+          grid(rows=39, part=(None, 0.3)),
           lambda setting: p_value_claims(ABOUT if setting["part"] is None else "at most")(setting), tuned,
           fraction=0.3),
     Entry("new-rows", "tests of the exchangeability of new rows",
           "each p-value of a test is at most e with probability at most e for exchangeable rows",
-          [{"rows": rows, "new": new, "method": method, "conformal": conformal}
-           for rows, new in ((100, 1), (100, 100)) for method, conformal in
-           (("tcm-nn", None), ("naive-bayes", "split"))], _batch_claims, batch, fraction=0.1),
+          [{"rows": 100, "new": new, **method} for new in (1, 100) for method in
+           ({"method": "tcm-nn", "conformal": None}, {"method": "naive-bayes", "conformal": "split"})],
+          _batch_claims, batch, fraction=0.1),
     Entry("predict-risk", "confml predict --risk",
           "with probability 90 % no threshold is certified, or an accepted row is wrong with probability at "
           "most RISK", [{"rows": rows, "method": method, "target": 0.1, "new": new} for rows, method, new in

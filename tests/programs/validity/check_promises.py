@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from _entries import Entry, p_value_claims, rejected, sample, true_p_value
+from _entries import Entry, grid, p_value_claims, rejected
+from _examples import sample, true_p_value
 from sklearn.naive_bayes import GaussianNB
 
 from confml.methods.conformal import Conformal
@@ -26,23 +27,20 @@ def p_value(rng, rows, classes, method, by):
     """p-value of the true label of a new row of the noisy site; 1 if training does not have the label."""
     X, y = grouped(rng, rows, classes)
     T, truth = grouped(rng, 400, classes)
-    place = int(np.flatnonzero(T[:, 2] == 3)[0])
+    row = int(np.flatnonzero(T[:, 2] == 3)[0])
     if method == "tcm-nn":
         model = TCMNN(by=by, by_columns=COLUMNS)
     else:
         seed = int(rng.integers(2**31))
         model = Conformal(GaussianNB(), method, calibration=0.5, by=by, random_state=seed)
         model.in_run(by_columns=COLUMNS)
-    model.fit(X, y)
-    p = model.predict_p_values(T[place : place + 1])[0]
-    known = model.classes_ == truth[place]
-    return rejected(float(p[known][0])) if known.any() else [False, False]
+    return rejected(true_p_value(model, np.vstack([X, T[row]]), np.append(y, truth[row]), rows))
 
 
 def best_of(rng, rows, classes, candidates):
     """p-value of the true label; candidates differ in k only, so that luck decides which one looks best."""
     X, y = sample(rng, rows + 1, classes)
-    first, *others = [KNN(k=2 * place + 1) for place in range(candidates)]
+    first, *others = [KNN(k=k) for k in range(1, 2 * candidates, 2)]
     seed = int(rng.integers(2**31))
     model = Conformal(first, calibration=0.5, best_of=others, best_of_level=0.2, random_state=seed)
     return rejected(true_p_value(model, X, y, rows))
@@ -53,17 +51,14 @@ TWO = [["site"], ["age"]]
 EACH = "in each group the p-value of the true label is at most e with probability at most e"
 ENTRIES = (
     Entry("groups-split", "p-value, conformal: split, by", EACH,
-          [{**size, "method": "split", "by": by} for size in SIZES
-           for by in ("site", ["site", "predicted"], ["site", "label"])],
+          grid(SIZES, method="split", by=("site", ["site", "predicted"], ["site", "label"])),
           p_value_claims(), p_value, fraction=0.4),
-    Entry("groups-tcm-nn", "p-value, tcm-nn, by", EACH,
-          [{**size, "method": "tcm-nn", "by": by} for size in SIZES for by in ("site", TWO)],
+    Entry("groups-tcm-nn", "p-value, tcm-nn, by", EACH, grid(SIZES, method="tcm-nn", by=("site", TWO)),
           p_value_claims(), p_value, fraction=0.4),
     Entry("groups-largest", "p-value, conformal: split, several divisions", EACH,
-          [{**size, "method": "split", "by": TWO} for size in SIZES],
-          p_value_claims(), p_value, fraction=0.4),
+          grid(SIZES, method="split", by=TWO), p_value_claims(), p_value, fraction=0.4),
     Entry("best-of", "p-value, conformal: split, best-of", "the true label's p-value is at most e with"
           " probability at most e, though one of the methods is chosen for its small regions",
-          [{"rows": 40, "classes": 3, "candidates": 10}, {"rows": 200, "classes": 10, "candidates": 10}],
+          grid(({"rows": 40, "classes": 3}, {"rows": 200, "classes": 10}), candidates=10),
           p_value_claims(), best_of, fraction=0.2),
 )  # fmt: skip

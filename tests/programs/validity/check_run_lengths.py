@@ -18,10 +18,8 @@ def run_length(rng, statistic, bettor, threshold):
     while True:
         alarms = ALARMS[statistic](p, threshold, BETTORS[bettor])
         if alarms or len(p) >= most:
-            length = float(alarms[0].row if alarms else most)
-            return [length] * len(
-                run_claims({"statistic": statistic, "bettor": bettor, "threshold": threshold})
-            )
+            claims = run_claims({"statistic": statistic, "bettor": bettor, "threshold": threshold})
+            return [float(alarms[0].row if alarms else most)] * len(claims)
         p = np.append(p, rng.random(int(min(most - len(p), 2 * len(p)))))
 
 
@@ -34,15 +32,21 @@ def run_claims(setting):
     return claims
 
 
+def settings(bettors, cusum, shiryaev_roberts):
+    """Return the settings of both statistics at their thresholds."""
+    thresholds = {"cusum": cusum, "shiryaev-roberts": shiryaev_roberts}
+    return [
+        {"statistic": statistic, "bettor": bettor, "threshold": threshold}
+        for bettor in bettors
+        for statistic, threshold in thresholds.items()
+    ]
+
+
 ENTRIES = (
     Entry("run-length", "monitoring.csv, mean_run without a change",
           "without a change the mean number of rows to an alarm at threshold c is at least c",
-          [{"statistic": statistic, "bettor": bettor, "threshold": threshold} for bettor in BETTORS
-           for statistic, threshold in (("cusum", 5), ("shiryaev-roberts", 100))],
-          run_claims, run_length, fraction=0.1),
+          settings(BETTORS, 5, 100), run_claims, run_length, fraction=0.1),
     Entry("run-length-long", "monitoring.csv, mean_run without a change",
           "without a change the mean number of rows to an alarm at threshold c is at least c",
-          [{"statistic": "cusum", "bettor": "simple-jumper", "threshold": 20},
-           {"statistic": "shiryaev-roberts", "bettor": "simple-jumper", "threshold": 1000}],
-          run_claims, run_length, fraction=0.05),
+          settings(("simple-jumper",), 20, 1000), run_claims, run_length, fraction=0.05),
 )  # fmt: skip

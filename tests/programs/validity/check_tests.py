@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
+from _entries import ABOUT, AT_LEAST, Claim, Entry, grid, p_value_claims, rejected
 
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.uncertainty import leave_block_out_intervals
@@ -28,8 +28,8 @@ def gaussian_classes(n, m, separation, rng):
 def bayes_error_interval(rng, rows, separation):
     """95 % interval of a Bayes error without the mean of the estimator."""
     X, y = gaussian_classes(rows // 2, rows - rows // 2, separation, rng)
-    found = leave_block_out_intervals(X, y, rng, blocks=10).pairwise
-    return [not found.low[0, 1] <= _mean_estimate(rows, separation) <= found.high[0, 1]]
+    interval = leave_block_out_intervals(X, y, rng, blocks=10).pairwise
+    return [not interval.low[0, 1] <= _mean_estimate(rows, separation) <= interval.high[0, 1]]
 
 
 @functools.cache
@@ -67,10 +67,14 @@ def _two_classes(rng, rows):
     return rng.normal(size=(rows, 2)) + 1.2 * y[:, None], y
 
 
+def nearest_label(X, y, train, test):
+    """Return the label of the nearest training row of each test row."""
+    return y[train][((X[test][:, None] - X[train]) ** 2).sum(axis=2).argmin(axis=1)]
+
+
 def _costs_of_nearest(X, y, train, test, rare):
-    distance = ((X[test][:, None] - X[train]) ** 2).sum(axis=2)
-    found = y[train][distance.argmin(axis=1)]
-    return np.where(found == y[test], 0.0, np.where(y[test] == 1, 20.0 if rare else 5.0, 1.0))
+    costs = np.where(y[test] == 1, 20.0 if rare else 5.0, 1.0)
+    return np.where(nearest_label(X, y, train, test) == y[test], 0.0, costs)
 
 
 @functools.cache
@@ -88,8 +92,8 @@ def tie_band(rng, rows):
     """Estimate outside its tie band, on whole numbers."""
     X, y = rng.integers(0, 3, size=(rows, 2)).astype(float), rng.integers(0, 2, rows)
     y[:2] = 0, 1
-    found = pairwise_bayes_error(X, y)
-    return [not found.estimate_tie_low[0, 1] <= found.estimate[0, 1] <= found.estimate_tie_high[0, 1]]
+    error = pairwise_bayes_error(X, y)
+    return [not error.estimate_tie_low[0, 1] <= error.estimate[0, 1] <= error.estimate_tie_high[0, 1]]
 
 
 def learners(rng, splits, classes):
@@ -99,28 +103,30 @@ def learners(rng, splits, classes):
     X = rng.normal(size=(2, n, 2)) + np.column_stack([y % 4, y // 4])
     losses = [[], []]
     for _ in range(splits):
-        order = rng.permutation(n)
-        train, test = order[:TRAIN], order[TRAIN:]
-        for features, own in zip(X, losses, strict=True):
-            distance = ((features[test][:, None] - features[train]) ** 2).sum(axis=2)
-            own.append(SplitLosses(test, y[train][distance.argmin(axis=1)] != y[test], TRAIN))
+        train, test = np.split(rng.permutation(n), [TRAIN])
+        for features, of_method in zip(X, losses, strict=True):
+            of_method.append(SplitLosses(test, nearest_label(features, y, train, test) != y[test], TRAIN))
     return rejected(LossTable(losses, bound=1.0).pair(0, 1).p_value)
 
 
-def fixed_methods(rng, splits, methods, rows=200, gap=0.0):
-    """Return the best of methods with an error of 10 %, the last one with ``gap`` more."""
-    wrong = rng.random((methods, rows)) < np.append(np.full(methods - 1, 0.1), 0.1 + gap)[:, None]
+def test_parts(rng, rows, splits):
+    """Return the test rows of a holdout: all rows of one split, or a third of them in each of several."""
     test = rows if splits == 1 else rows // 3
-    parts = [rng.permutation(rows)[:test] for _ in range(splits)]
-    return compare_lines(
-        LossTable([[SplitLosses(at, own[at], 2 * test) for at in parts] for own in wrong], bound=1.0)
-    )
+    return [rng.permutation(rows)[:test] for _ in range(splits)]
+
+
+def fixed_methods(rng, splits, methods, gap=0.0):
+    """Return the best of methods with an error of 10 %, the last one with ``gap`` more, on 200 rows."""
+    wrong = rng.random((methods, 200)) < np.append(np.full(methods - 1, 0.1), 0.1 + gap)[:, None]
+    parts = test_parts(rng, 200, splits)
+    losses = [[SplitLosses(part, row[part], 2 * len(part)) for part in parts] for row in wrong]
+    return compare_lines(LossTable(losses, bound=1.0))
 
 
 def stars(rng, splits, methods):
     """Any star among methods with equal error rates."""
-    found = fixed_methods(rng, splits, methods)
-    return [any(found.worse(place) for place in range(methods))]
+    comparison = fixed_methods(rng, splits, methods)
+    return [any(map(comparison.worse, range(methods)))]
 
 
 @functools.cache
@@ -135,95 +141,86 @@ def _stated_difference(splits: int, methods: int, equal: bool) -> float:
 
 def detected(rng, splits, methods, equal):
     """Whether a method that is worse by the difference that runs state as detectable has a star."""
-    found = fixed_methods(rng, splits, methods, gap=_stated_difference(splits, methods, equal))
-    return [float(found.worse(methods - 1))]
+    comparison = fixed_methods(rng, splits, methods, gap=_stated_difference(splits, methods, equal))
+    return [float(comparison.worse(methods - 1))]
+
+
+def is_shown_too_low(errors, parts, level=0.1):
+    """Return whether coverage with these numbers of errors of splits is shown to be too low.
+
+    parts: test rows with their calibration rows plus 1, of regions with a promise.
+    """
+    losses = [SplitLosses(np.arange(number), np.ones(number), 1) for number in errors]
+    return [p_value([SplitErrors(of_split, parts, False) for of_split in losses], level) <= 0.01]
 
 
 def coverage_verdict(rng, splits, rows, calibration):
     """Coverage of valid split conformal regions shown to be too low."""
-    parts, level = ((rows, calibration + 1),), 0.1
-    ranks = int(level * (calibration + 1))
+    ranks = int(0.1 * (calibration + 1))
     # The second row of rates is drawn for the same numbers as in the stored table.
     rates = rng.beta(ranks, calibration + 1 - ranks, (2, splits))
-    errors = rng.binomial(rows, rates[0])
-    return [p_value([_promised(int(n), parts) for n in errors], level) <= 0.01]
-
-
-def _promised(errors, parts):
-    return SplitErrors(SplitLosses(np.arange(errors), np.ones(errors), 1), parts, False)
+    return is_shown_too_low(rng.binomial(rows, rates[0]), ((rows, calibration + 1),))
 
 
 def grouped_coverage_verdict(rng, small):
     """Coverage of valid p-values with groups of ``by`` of very different sizes shown to be too low."""
-    sizes, rows, level = (80, 80, small), (100, 100, max(small, 5)), 0.1
-    codes = np.repeat(np.arange(3), rows)
+    sizes, rows = (80, 80, small), (100, 100, max(small, 5))
     above = np.concatenate(
         [m - np.searchsorted(np.sort(rng.random(m)), rng.random(n)) for m, n in zip(sizes, rows, strict=True)]
     )
     counted = np.repeat(np.array(sizes) + 1, rows)
     p = np.column_stack([(above + 1) / counted, 1 / counted])
     extra = {
-        "group": codes[:, None],
+        "group": np.repeat(np.arange(3), rows)[:, None],
         "n_greater": np.column_stack([above, 0 * above]),
         "n_equal": np.ones(p.shape, dtype=np.int64),
     }
     case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), np.zeros(len(p), dtype=int))
-    errors = int(np.sum(~case.covered(level)))
-    return [p_value([_promised(errors, calibration_parts(case))], level) <= 0.01]
+    return is_shown_too_low([np.sum(~case.covered(0.1))], calibration_parts(case))
 
 
 def unpromised_coverage(rng, splits, rows):
     """Coverage of 90 % without a promise shown to be too low; the same rows are in several splits."""
-    missed = rng.random(rows) < 0.1
-    test = rows if splits == 1 else rows // 3
-    parts = [rng.permutation(rows)[:test] for _ in range(splits)]
-    own = [SplitErrors(SplitLosses(at, missed[at].astype(float), 2 * test), None, False) for at in parts]
-    return [p_value(own, 0.1) <= 0.01]
+    missed = (rng.random(rows) < 0.1).astype(float)
+    parts = test_parts(rng, rows, splits)
+    losses = [SplitLosses(part, missed[part], 2 * len(part)) for part in parts]
+    return [p_value([SplitErrors(of_split, None, False) for of_split in losses], 0.1) <= 0.01]
 
 
 def ranks(rng, datasets, methods):
     """p-values and critical difference of methods whose scores have one distribution on every data set."""
-    found = compare_ranks(rng.normal(size=(datasets, methods)) + rng.normal(size=(datasets, 1)))
-    least = min(found.nemenyi.min(), 1.0)
-    apart = np.ptp(found.mean_ranks) >= found.critical_difference
-    return [
-        found.p_value <= 0.05,
-        found.f_p_value <= 0.05,
-        least <= 0.05,
-        apart,
-        found.wilcoxon.min() <= 0.05,
-    ]
+    result = compare_ranks(rng.normal(size=(datasets, methods)) + rng.normal(size=(datasets, 1)))
+    apart = np.ptp(result.mean_ranks) >= result.critical_difference
+    p_values = np.array([result.p_value, result.f_p_value, result.nemenyi.min(), result.wilcoxon.min()])
+    return [*(p_values[:3] <= 0.05), apart, p_values[3] <= 0.05]
 
 
 def rank_claims(setting):
     """False alarms over all pairs; Friedman's and Nemenyi's distributions are those of many data sets."""
-    return [
-        Claim("Friedman p <= 0.05", 0.05, ABOUT),
-        Claim("Iman-Davenport p <= 0.05", 0.05, ABOUT),
-        Claim("any Nemenyi p <= 0.05", 0.05, ABOUT),
-        Claim("any two ranks the critical difference apart", 0.05, ABOUT),
-        Claim("any Wilcoxon-Holm p <= 0.05", 0.05),
-    ]
+    tests = ("Friedman", "Iman-Davenport", "any Nemenyi")
+    p_values = [Claim(f"{test} p <= 0.05", 0.05, ABOUT) for test in tests]
+    apart = Claim("any two ranks the critical difference apart", 0.05, ABOUT)
+    return [*p_values, apart, Claim("any Wilcoxon-Holm p <= 0.05", 0.05)]
+
+
+def false_alarm(setting):
+    return [Claim("false alarm", 0.01)]
 
 
 ENTRIES = (
     Entry("bayes-error-interval", "95 % interval, bayes-error --intervals",
           "approximate, for the mean of the estimator",
-          [{"rows": rows, "separation": separation} for rows in (60, 200) for separation in (0.5, 1.5)],
+          grid(rows=(60, 200), separation=(0.5, 1.5)),
           lambda setting: [Claim("mean of the estimator outside the interval", 0.05, ABOUT)],
           bayes_error_interval, fraction=0.1),
     Entry("tie-band", "tie band, bayes-error",
           "lowest and highest estimate under other orders of equal distances; the estimate lies in it",
-          [{"rows": 60}, {"rows": 200}], lambda setting: [Claim("estimate outside", 0.0)], tie_band,
-          fraction=0.1),
+          grid(rows=(60, 200)), lambda setting: [Claim("estimate outside", 0.0)], tie_band, fraction=0.1),
     Entry("difference", "p-value, confml run and compare", "t test of the test rows",
-          [{"splits": splits, "classes": classes} for splits in (1, 2, 5) for classes in (3, 10)],
-          p_value_claims(), learners, fraction=0.1),
+          grid(splits=(1, 2, 5), classes=(3, 10)), p_value_claims(), learners, fraction=0.1),
     Entry("mean-cost", "95 % interval of a mean cost, confml run",
           "of the mean over training sets and new rows; approximate",
-          [{"protocol": protocol, "rows": rows, "rare": rare}
-           for protocol in ("k-fold", "holdout", "one split")
-           for rows in (100, 300) for rare in (False, True)],
+          grid(protocol=("k-fold", "holdout", "one split"), rows=(100, 300), rare=(False, True)),
           lambda setting: [Claim("expected cost outside the interval", 0.05, ABOUT)],
           mean_cost, fraction=0.1),
     Entry("mean-cost-rare", "95 % interval of a mean cost, confml run",
@@ -232,23 +229,19 @@ ENTRIES = (
            for rate, cost in ((0.001, 100), (0.005, 100), (0.02, 20))],
           lambda setting: [Claim("mean outside the interval", 0.05, ABOUT)], rare_cost, fraction=0.2),
     Entry("stars", "stars, confml run", "shown to be worse than the lowest (5 %, Holm over all pairs)",
-          [{"splits": splits, "methods": methods} for splits in (1, 5) for methods in (5, 20)],
+          grid(splits=(1, 5), methods=(5, 20)),
           lambda setting: [Claim("any star among equal methods", 0.05)], stars, fraction=0.1),
     Entry("detectable", "detectable difference, confml run",
           "could show differences of about X (power at least 80 %)",
-          [{"splits": splits, "methods": methods, "equal": equal}
-           for splits, methods in ((1, 2), (1, 5), (1, 10), (5, 2), (5, 5)) for equal in (False, True)],
+          grid([*grid(splits=1, methods=(2, 5, 10)), *grid(splits=5, methods=(2, 5))], equal=(False, True)),
           lambda setting: [Claim("power at the stated difference", 0.75, AT_LEAST, True)],
           detected, fraction=0.05),
     Entry("coverage-verdict", "coverage shown to be too low", "p <= .01",
-          [{"splits": splits, "rows": rows, "calibration": 99} for splits in (1, 10) for rows in (50, 200)],
-          lambda setting: [Claim("false alarm", 0.01)], coverage_verdict, fraction=0.2),
+          grid(splits=(1, 10), rows=(50, 200), calibration=99), false_alarm, coverage_verdict, fraction=0.2),
     Entry("coverage-verdict-groups", "coverage shown to be too low, groups of by", "p <= .01",
-          [{"small": small} for small in (2, 4, 8, 20)],
-          lambda setting: [Claim("false alarm", 0.01)], grouped_coverage_verdict, fraction=0.2),
+          grid(small=(2, 4, 8, 20)), false_alarm, grouped_coverage_verdict, fraction=0.2),
     Entry("coverage-verdict-unpromised", "coverage shown to be too low, without a promise", "p <= .01",
-          [{"splits": splits, "rows": rows} for splits in (1, 10) for rows in (50, 200)],
-          lambda setting: [Claim("false alarm", 0.01)], unpromised_coverage, fraction=0.2),
+          grid(splits=(1, 10), rows=(50, 200)), false_alarm, unpromised_coverage, fraction=0.2),
     Entry("ranks", "p-values and critical difference, ranks", "differ at level",
           [{"datasets": datasets, "methods": methods} for datasets, methods in ((10, 4), (20, 4), (20, 10))],
           rank_claims, ranks, fraction=0.2),

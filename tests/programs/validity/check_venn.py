@@ -5,10 +5,8 @@ A number p is calibrated for an event if P(event) = E[p]: the mean of event - p 
 
 from __future__ import annotations
 
-import numpy as np
-from _entries import EXACTLY, Claim, Entry, sample
-
-from confml.methods.registry import build
+from _entries import EXACTLY, Claim, Entry, grid
+from _examples import sample, seeded
 
 SIZES = ({"classes": 2, "rows": 30}, {"classes": 3, "rows": 60}, {"classes": 20, "rows": 100})
 CLASS = 0
@@ -17,15 +15,11 @@ CLASS = 0
 def bounds(rng, classes, rows, method, ties, **params):
     """Class 0 of a test example (1 or 0) minus the bound that belongs to its label, and both differences."""
     X, y = sample(rng, rows + 1, classes, ties)
-    built = build(method, params)
-    if "random_state" in built.get_params():
-        built.set_params(random_state=int(rng.integers(2**31)))
-    built.fit(X[:rows], y[:rows])
-    view = built.confident_predict(X[rows:])["venn"]
-    place = np.flatnonzero(view.classes == CLASS)
-    happened, lower, upper = y[rows] == CLASS, 0.0, 0.0
-    if len(place):
-        lower, upper = (float(view.extra[name][0, place[0]]) for name in ("lower", "upper"))
+    view = seeded(rng, method, params).fit(X[:rows], y[:rows]).confident_predict(X[rows:])["venn"]
+    column = view.classes == CLASS
+    # 0 if no training row has the class
+    lower, upper = (float(view.extra[name][0, column].sum()) for name in ("lower", "upper"))
+    happened = y[rows] == CLASS
     return [happened - (upper if happened else lower), lower - happened, happened - upper]
 
 
@@ -41,6 +35,6 @@ def claims(setting):
 ENTRIES = (
     Entry("venn-abers", "lower and upper, venn: inductive",
           "the bound of the true label is calibrated for every class",
-          [{**size, "method": "naive-bayes", "ties": ties, "venn": "inductive"} for size in SIZES
-           for ties in (False, True)], claims, bounds, fraction=0.2),
+          grid(SIZES, method="naive-bayes", ties=(False, True), venn="inductive"),
+          claims, bounds, fraction=0.2),
 )  # fmt: skip
