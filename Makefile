@@ -162,6 +162,6 @@ $(VENV)/installed-dev: $(VENV)/installed
 $(VENV)/installed-bench: $(VENV)/installed
 	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[bench]'
 	@# smartsvm does not state what it needs to be built, and its own C files are too old for Python 3.11.
-	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check cython setuptools wheel
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check cython setuptools wheel six
 	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --no-build-isolation smartsvm
 	@touch $@
