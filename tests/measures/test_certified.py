@@ -15,8 +15,8 @@ from confml.measures.certified_paths import Path, certify_paths, most_accepting
 def test_minimum_accepted(risk, count):
     assert minimum_accepted(risk, 0.05) == count
     grid = [0.5]
-    found = certify(np.ones(count), np.ones(count), grid, risk)
-    assert found.threshold == 0.5 and found.minimum == count
+    point = certify(np.ones(count), np.ones(count), grid, risk)
+    assert point.threshold == 0.5 and point.minimum == count
     refused = certify(np.ones(count - 1), np.ones(count - 1), grid, risk)
     assert refused.threshold is None and refused.minimum == count
 
@@ -36,8 +36,8 @@ def literal_point(confidence, correct, grid, risk):
     """The last threshold of the sequence whose binomial test rejects, or the first that does not."""
     passed = []
     for threshold in grid:
-        taken = confidence >= threshold
-        k, e = int(taken.sum()), int((taken & ~correct).sum())
+        accepted = confidence >= threshold
+        k, e = int(accepted.sum()), int((accepted & ~correct).sum())
         p = float(binom.cdf(e, k, risk))
         if p > 0.05:
             return passed[-1] if passed else (None, k, e, p)
@@ -51,11 +51,11 @@ def literal_point(confidence, correct, grid, risk):
 def test_points_and_paths_are_the_literal_ones(seed, n, m, infinite, risk):
     rng = np.random.default_rng(seed)
     for _ in range(12):
-        confidence, others = (np.round(rng.random(rows), 1 + seed % 2) for rows in (n, m))
+        confidence, training = (np.round(rng.random(rows), 1 + seed % 2) for rows in (n, m))
         if infinite:
-            confidence[0], others[1:3] = np.inf, (np.inf, -np.inf)
+            confidence[0], training[1:3] = np.inf, (np.inf, -np.inf)
         correct = rng.random(n) < 0.95
-        grid = threshold_grid(others, n, risk, 0.05)
+        grid = threshold_grid(training, n, risk, 0.05)
         point = certify(confidence, correct, grid, risk, 0.05)
         threshold, *counts, p_value = literal_point(confidence, correct, grid, risk)
         assert (point.threshold, point.accepted, point.errors) == (threshold, *counts)
@@ -79,9 +79,9 @@ def test_paths_are_the_graphical_procedure_in_any_order(seed):
     rng = np.random.default_rng(seed)
     # The budgets are exact, and p-values tie with them.
     values = [rng.choice([0.0, 0.125, 0.25, 0.5], rng.integers(1, 6)).tolist() for _ in range(4)]
-    found = certify_paths([path_of(p) for p in values], 0.5)
+    counts = certify_paths([path_of(p) for p in values], 0.5)
     for order in (min, max, lambda able: able[rng.integers(len(able))]):
-        assert found == literal.paths(values, 0.5, order)
+        assert counts == literal.paths(values, 0.5, order)
 
 
 def test_one_threshold_per_path_is_holm_and_one_path_is_the_fixed_sequence():

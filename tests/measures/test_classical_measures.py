@@ -52,7 +52,7 @@ def several(test):
 @several
 def test_precision_recall_and_f1_equal_those_of_scikit_learn(case, seed):
     view, truth = example(case, seed)
-    found, confusion = values(view, truth), Confusion.of(truth, view.labels)
+    metrics, confusion = values(view, truth), Confusion.of(truth, view.labels)
     for average in (None, "macro"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # zero_division is given
@@ -63,7 +63,7 @@ def test_precision_recall_and_f1_equal_those_of_scikit_learn(case, seed):
             for name, values_of_classes in zip(names, expected, strict=True):
                 np.testing.assert_allclose(getattr(confusion, name), values_of_classes, rtol=1e-13)
         else:
-            assert found["f1_macro"] == pytest.approx(expected[2], rel=1e-13)
+            assert metrics["f1_macro"] == pytest.approx(expected[2], rel=1e-13)
     assert confusion.labels.tolist() == sorted({*truth.tolist(), *view.labels.tolist()})
     if len(confusion.labels) > 1:
         matrix = sk.confusion_matrix(truth, view.labels, labels=confusion.labels)
@@ -77,18 +77,18 @@ def test_log_loss_and_brier_score_equal_those_of_scikit_learn(case, seed, positi
     p = view.scores
     if positive:  # no zeros, which scikit-learn clips
         p = (p + 0.1) / (p + 0.1).sum(axis=1, keepdims=True)
-    found = values(Prediction(view.classes, p, "probability"), truth)
-    known = np.isin(truth, view.classes)
-    own = np.array([p[i, list(view.classes).index(y)] if known[i] else 0.0 for i, y in enumerate(truth)])
-    assert math.isinf(found["log_loss"]) == bool((own == 0).any())  # not clipped
-    if (own > 0).all():
-        assert found["log_loss"] == pytest.approx(sk.log_loss(truth, p, labels=view.classes), rel=1e-12)
+    metrics = values(Prediction(view.classes, p, "probability"), truth)
+    seen = np.isin(truth, view.classes)
+    of_truth = np.array([p[i, list(view.classes).index(y)] if seen[i] else 0.0 for i, y in enumerate(truth)])
+    assert math.isinf(metrics["log_loss"]) == bool((of_truth == 0).any())  # not clipped
+    if (of_truth > 0).all():
+        assert metrics["log_loss"] == pytest.approx(sk.log_loss(truth, p, labels=view.classes), rel=1e-12)
     one_hot = truth[:, None] == view.classes
-    literal = np.mean([sum((p[i] - one_hot[i]) ** 2) + (not known[i]) for i in range(len(p))])
-    assert found["brier"] == pytest.approx(literal, rel=1e-12)
-    if len(view.classes) == 2 and known.all():
+    literal = np.mean([sum((p[i] - one_hot[i]) ** 2) + (not seen[i]) for i in range(len(p))])
+    assert metrics["brier"] == pytest.approx(literal, rel=1e-12)
+    if len(view.classes) == 2 and seen.all():
         halved = sk.brier_score_loss(truth, p[:, 1], pos_label=view.classes[1])
-        assert found["brier"] == pytest.approx(2 * halved, rel=1e-12)
+        assert metrics["brier"] == pytest.approx(2 * halved, rel=1e-12)
 
 
 def test_equal_probabilities_share_a_bin_and_others_have_equal_mass():

@@ -42,8 +42,8 @@ def literal(prediction, truth, threshold):
         else:
             decision = label
         plain.append(matrix[true].get(decision, 0.0))
-        taken = prediction.accepted(threshold)[row]
-        at.append(matrix[true].get(label, 0.0) if taken else abstain[true])
+        accepted = prediction.accepted(threshold)[row]
+        at.append(matrix[true].get(label, 0.0) if accepted else abstain[true])
     return plain, free, at
 
 
@@ -61,13 +61,13 @@ def test_the_measure_is_its_definition(kind):
             )
         )
     for case in cases:
-        found = {row.metric: row.value for row in MEASURE.rows(replace(case, thresholds=[0.6]))}
-        assert ("cost_with_abstaining" in found) == (kind == "probability")
+        metrics = {row.metric: row.value for row in MEASURE.rows(replace(case, thresholds=[0.6]))}
+        assert ("cost_with_abstaining" in metrics) == (kind == "probability")
         plain, free, at = literal(case.prediction, case.truth, 0.6)
-        assert found["cost"] == pytest.approx(np.mean(plain))
-        assert found["cost_at_threshold"] == pytest.approx(np.mean(at))
+        assert metrics["cost"] == pytest.approx(np.mean(plain))
+        assert metrics["cost_at_threshold"] == pytest.approx(np.mean(at))
         if free:
-            assert found["cost_with_abstaining"] == pytest.approx(np.mean(free))
+            assert metrics["cost_with_abstaining"] == pytest.approx(np.mean(free))
 
 
 def test_rows_without_probabilities_have_no_cost_of_decisions():

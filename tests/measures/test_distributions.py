@@ -20,8 +20,8 @@ def draws(size=20_000):
     return k, n, rng.choice([1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9], size), rng
 
 
-def same(found, expected):
-    np.testing.assert_array_equal(found, expected, strict=True)
+def same(values, expected):
+    np.testing.assert_array_equal(values, expected, strict=True)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 17, 557])

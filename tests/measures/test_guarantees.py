@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_guarantee_is_simulated():
     checks = "".join(path.read_text() for path in (ROOT / "tests/programs/validity").glob("check_*.py"))
-    known = set(re.findall(r"Entry\(\s*\"([a-z-]+)\"", checks))
-    for one in PROMISES.values():
-        assert one.simulated and known.issuperset(one.simulated), one.simulated
+    stated = set(re.findall(r"Entry\(\s*\"([a-z-]+)\"", checks))
+    for claim in PROMISES.values():
+        assert claim.simulated and stated.issuperset(claim.simulated), claim.simulated
 
 
 def test_the_page_has_the_list():

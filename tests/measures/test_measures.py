@@ -24,10 +24,10 @@ TRUTH = np.array(["a", "c", "b", "b", "a"])
 
 
 def rows_of(prediction, truth, levels=(), thresholds=()) -> dict:
-    found = evaluate(prediction, truth, levels, thresholds)
-    rows = {(row.metric, row.level): row.value for row in found}
-    assert len(rows) == len(found), "a metric stands there twice"
-    assert all(type(row.value) is float for row in found)
+    metrics = evaluate(prediction, truth, levels, thresholds)
+    rows = {(row.metric, row.level): row.value for row in metrics}
+    assert len(rows) == len(metrics), "a metric stands there twice"
+    assert all(type(row.value) is float for row in metrics)
     return rows
 
 
@@ -71,8 +71,8 @@ def test_a_true_label_that_training_never_saw_is_wrong_and_not_covered(unseen):
     rows = rows_of(prediction, np.array(["a", unseen]), [0.05], [0.1])
     assert rows["error", None] == 0.5 and rows["coverage", 0.05] == 0.5
     assert rows["sure_incorrect", 0.1] == 0.5
-    one = Prediction(np.array([3]), np.full((2, 1), 0.5), "p-value")
-    rows = rows_of(one, np.array([3, 12]), [0.05])
+    numeric = Prediction(np.array([3]), np.full((2, 1), 0.5), "p-value")
+    rows = rows_of(numeric, np.array([3, 12]), [0.05])
     assert rows["correct_of_one_class", 0.05] == 0.5 and rows["one_class", 0.05] == 1
 
 

@@ -77,8 +77,8 @@ def awkward_cases(kind):
         missing = Prediction(view.classes, broken, kind, view.labels, dict(view.extra))
         yield "nan", replace(case, prediction=missing)
         if kind == "margin":
-            other = Prediction(view.classes, view.scores, kind, np.full(len(truth), 7), dict(view.extra))
-            yield "no class", replace(case, prediction=other)
+            outside = Prediction(view.classes, view.scores, kind, np.full(len(truth), 7), dict(view.extra))
+            yield "no class", replace(case, prediction=outside)
 
 
 @pytest.mark.parametrize("kind", KINDS)

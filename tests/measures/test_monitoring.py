@@ -35,10 +35,10 @@ def test_alarms_and_changes_are_those_of_the_definitions(seed):
     rng = np.random.default_rng(seed)
     p = np.append(rng.random(100), rng.random(200) ** 3)
     for kind, limit, alarms in (("cusum", 20, cusum_alarms), ("sr", 500, shiryaev_roberts_alarms)):
-        found = alarms(p, limit)
+        raised = alarms(p, limit)
         expected = literal.alarms(p.tolist(), limit, kind)
-        assert [(one.row, one.change_after) for one in found] == expected
-        assert len(found) >= 2 and all(one.log_value >= math.log(20) for one in found)
+        assert [(alarm.row, alarm.change_after) for alarm in raised] == expected
+        assert len(raised) >= 2 and all(alarm.log_value >= math.log(20) for alarm in raised)
 
 
 def test_no_value_overflows():

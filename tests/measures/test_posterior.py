@@ -34,22 +34,22 @@ def random_draws(s=23, n=17, c=3, seed=0):
 def test_it_equals_a_loop_over_draws(weighted):
     draws = random_draws()
     weights = np.random.default_rng(1).random(len(draws)) if weighted else None
-    found = Summary.of_draws(draws, weights, exceeding=0.4)
-    own = np.ones(len(draws)) if weights is None else weights
-    expected = summary_of_draws(draws.tolist(), own.tolist(), 0.4)
+    summary = Summary.of_draws(draws, weights, exceeding=0.4)
+    shares = np.ones(len(draws)) if weights is None else weights
+    expected = summary_of_draws(draws.tolist(), shares.tolist(), 0.4)
     names = ("mean", "sd", "envelope", "exceedance", "entropies")
     for name, value in zip(names, expected, strict=True):
-        np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-11, err_msg=name)
+        np.testing.assert_allclose(getattr(summary, name), value, rtol=0, atol=1e-11, err_msg=name)
 
 
 def test_the_papers_example_of_reject_and_envelope():
     """p ~ N(0.6, 0.1^2) gives reject 0.600, and envelope and exceedance 0.841."""
     p = np.random.default_rng(3).normal(0.6, 0.1, 200_000)
-    found = Summary.of_draws(np.column_stack([p, 1 - p])[:, None, :])
-    assert found.mean[0, 0] == pytest.approx(0.6, abs=1e-3)
-    assert found.envelope[0, 0] == pytest.approx(0.841, abs=3e-3)
-    assert found.exceedance[0, 0] == pytest.approx(0.841, abs=3e-3)
-    views = posterior_views(np.array([0, 1]), found)
+    summary = Summary.of_draws(np.column_stack([p, 1 - p])[:, None, :])
+    assert summary.mean[0, 0] == pytest.approx(0.6, abs=1e-3)
+    assert summary.envelope[0, 0] == pytest.approx(0.841, abs=3e-3)
+    assert summary.exceedance[0, 0] == pytest.approx(0.841, abs=3e-3)
+    views = posterior_views(np.array([0, 1]), summary)
     assert views["posterior"].confidence[0] == pytest.approx(0.841, abs=3e-3)
 
 
@@ -58,10 +58,10 @@ def test_equal_shares_are_equal_in_any_order_of_the_draws():
     rng = np.random.default_rng(5)
     firsts = np.array([rng.permutation(60) < 57 for _ in range(40)] + [np.ones(60, dtype=bool)])
     draws = np.stack([firsts.T, ~firsts.T], axis=2).astype(float) * 0.8 + 0.1
-    found = Summary.of_draws(draws)
-    assert len(np.unique(found.envelope[:40, 0])) == 1
-    assert found.envelope[40, 0] == 1.0
-    assert posterior_views(np.array([0, 1]), found)["envelope"].accepted(1.0).tolist() == [False] * 40 + [
+    summary = Summary.of_draws(draws)
+    assert len(np.unique(summary.envelope[:40, 0])) == 1
+    assert summary.envelope[40, 0] == 1.0
+    assert posterior_views(np.array([0, 1]), summary)["envelope"].accepted(1.0).tolist() == [False] * 40 + [
         True
     ]
 
@@ -108,9 +108,9 @@ def test_effective_draws():
 def test_a_run_reports_the_mean_entropies():
     views = posterior_views(CLASSES, Summary.of_draws(random_draws()))
     truth = CLASSES[np.arange(17) % 3]
-    found = {row.metric: row.value for row in evaluate(views["reject"], truth)}
+    metrics = {row.metric: row.value for row in evaluate(views["reject"], truth)}
     for name in ENTROPIES:
-        assert found[name] == pytest.approx(views["reject"].extra[name].mean())
+        assert metrics[name] == pytest.approx(views["reject"].extra[name].mean())
         assert name not in {row.metric for row in evaluate(views["envelope"], truth)}
 
 
@@ -154,5 +154,5 @@ def test_constant_chains():
     moving = np.repeat([[1.0], [2.0]], 2000, axis=1) + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
     assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
     assert np.isnan(split_rhat(np.ones((2, 3))))
-    found = ChainDiagnostics({"k": stuck}, {"small": np.array([0.0, 0.001])})
-    assert len(found.warnings()) == 3
+    diagnostics = ChainDiagnostics({"k": stuck}, {"small": np.array([0.0, 0.001])})
+    assert len(diagnostics.warnings()) == 3

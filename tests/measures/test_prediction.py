@@ -14,12 +14,12 @@ from confml.measures.prediction import KINDS, Prediction
 ABC = np.array(["a", "b", "c"])
 
 
-def make(scores, kind, classes=None, **others) -> Prediction:
+def make(scores, kind, classes=None, **options) -> Prediction:
     scores = np.asarray(scores, dtype=float)
     classes = np.arange(scores.shape[1]) if classes is None else classes
     if kind == "posterior":
-        others.setdefault("extra", {"sd": np.full(scores.shape, 0.1)})
-    return Prediction(classes, scores, kind, **others)
+        options.setdefault("extra", {"sd": np.full(scores.shape, 0.1)})
+    return Prediction(classes, scores, kind, **options)
 
 
 # ---- confidence and credibility
@@ -72,8 +72,8 @@ def test_one_class(kind):
     expected = {"p-value": [1.0, 1.0], "posterior": [norm.cdf(-2.5), norm.cdf(5.0)]}
     assert prediction.confidence == pytest.approx(expected.get(kind, [0.25, 1.0]))
     if prediction.has_regions:
-        kept = [[False], [True]] if kind == "p-value" else [[True], [True]]
-        assert prediction.region(0.5).tolist() == kept
+        regions = [[False], [True]] if kind == "p-value" else [[True], [True]]
+        assert prediction.region(0.5).tolist() == regions
 
 
 # ---- labels
@@ -147,8 +147,8 @@ def test_levels_outside_0_to_1_are_refused(level):
     st.floats(0, 1),
     st.floats(0, 1),
 )
-def test_regions_shrink_as_the_level_grows_and_hold_the_prediction(scores, one, other):
-    low, high = sorted([one, other])
+def test_regions_shrink_as_the_level_grows_and_hold_the_prediction(scores, first, second):
+    low, high = sorted([first, second])
     for kind in ("p-value", "probability"):
         prediction = make(scores, kind)
         at_low, at_high = prediction.region(low), prediction.region(high)

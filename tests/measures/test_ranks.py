@@ -41,15 +41,15 @@ DEMSAR = np.array(
 
 
 def test_the_papers_example():
-    found = compare_ranks(DEMSAR)
-    assert_allclose(found.mean_ranks, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
+    compared = compare_ranks(DEMSAR)
+    assert_allclose(compared.mean_ranks, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
     # The paper's 9.28 and 3.69 leave ties out of account: that form, from these ranks.
     n, k = DEMSAR.shape
-    plain = 12 * n / (k * (k + 1)) * (np.sum(found.mean_ranks**2) - k * (k + 1) ** 2 / 4)
+    plain = 12 * n / (k * (k + 1)) * (np.sum(compared.mean_ranks**2) - k * (k + 1) ** 2 / 4)
     assert plain == pytest.approx(9.28, abs=5e-3)
     assert (n - 1) * plain / (n * (k - 1) - plain) == pytest.approx(3.69, abs=5e-3)
-    assert found.chi_squared >= plain
-    assert found.critical_difference == pytest.approx(1.25, abs=5e-3)
+    assert compared.chi_squared >= plain
+    assert compared.critical_difference == pytest.approx(1.25, abs=5e-3)
     assert compare_ranks(DEMSAR, level=0.1).critical_difference == pytest.approx(1.12, abs=5e-3)
 
 
@@ -63,10 +63,10 @@ def test_the_critical_values_of_nemenyi(methods, q):
 def test_nemenyi_agrees_with_its_critical_difference():
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(16, 6)) + 0.6 * np.arange(6)
-    found = compare_ranks(scores)
-    gaps = np.abs(found.mean_ranks[:, None] - found.mean_ranks)
-    assert ((found.nemenyi < 0.05) == (gaps > found.critical_difference)).all()
-    assert np.argmin(found.mean_ranks) == 5
+    compared = compare_ranks(scores)
+    gaps = np.abs(compared.mean_ranks[:, None] - compared.mean_ranks)
+    assert ((compared.nemenyi < 0.05) == (gaps > compared.critical_difference)).all()
+    assert np.argmin(compared.mean_ranks) == 5
 
 
 def test_holm_by_hand():
@@ -77,21 +77,21 @@ def test_holm_by_hand():
 
 def test_wilcoxon_for_each_pair():
     scores = DEMSAR[:9]  # 2**9 signs of each pair
-    found = wilcoxon_holm(scores)
+    p_values = wilcoxon_holm(scores)
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     plain = []
     for a, b in pairs:
         gaps = np.round(scores[:, a] - scores[:, b], 12)
         plain.append(wilcoxon(gaps[gaps != 0], method=PermutationMethod(n_resamples=np.inf)).pvalue)
-    assert_allclose([found[pair] for pair in pairs], holm(plain))
-    assert_allclose(found, found.T)
+    assert_allclose([p_values[pair] for pair in pairs], holm(plain))
+    assert_allclose(p_values, p_values.T)
     assert wilcoxon_holm(np.ones((5, 2)))[0, 1] == 1
 
 
 def test_methods_that_are_all_alike():
-    found = compare_ranks(np.ones((5, 3)))
-    assert (found.p_value, found.f_p_value) == (1.0, 1.0)
-    assert_allclose(found.mean_ranks, 2)
+    compared = compare_ranks(np.ones((5, 3)))
+    assert (compared.p_value, compared.f_p_value) == (1.0, 1.0)
+    assert_allclose(compared.mean_ranks, 2)
 
 
 def test_what_leaves_values_open():
@@ -108,14 +108,14 @@ def test_ranks_and_tail_probabilities_are_those_of_scipy_to_the_last_bit():
     rng = np.random.default_rng(0)
     for n, k in rng.integers(2, 30, (40, 2)).tolist():
         scores = np.round(rng.normal(size=(n, k)), 1)  # with ties, 0 and -0
-        found = compare_ranks(scores)
-        np.testing.assert_array_equal(found.ranks, stats.rankdata(-scores, axis=1), strict=True)
+        compared = compare_ranks(scores)
+        np.testing.assert_array_equal(compared.ranks, stats.rankdata(-scores, axis=1), strict=True)
         np.testing.assert_array_equal(mid_ranks(scores[0]), stats.rankdata(scores[0]), strict=True)
-        assert found.p_value == stats.chi2.sf(found.chi_squared, k - 1)
-        assert found.f_p_value == stats.f.sf(found.f, k - 1, (k - 1) * (n - 1))
-        assert found.critical_difference == critical_difference(k, n)
+        assert compared.p_value == stats.chi2.sf(compared.chi_squared, k - 1)
+        assert compared.f_p_value == stats.f.sf(compared.f, k - 1, (k - 1) * (n - 1))
+        assert compared.critical_difference == critical_difference(k, n)
         if k > 2:
-            assert found.chi_squared == pytest.approx(friedmanchisquare(*scores.T).statistic)
+            assert compared.chi_squared == pytest.approx(friedmanchisquare(*scores.T).statistic)
     agreed = compare_ranks([[1.0, 2.0], [3.0, 4.0]])
     assert (agreed.f, agreed.f_p_value) == (np.inf, stats.f.sf(np.inf, 1, 1))
 
@@ -130,14 +130,14 @@ def literal(differences, rope, draws, seed):
     wins = [0.0, 0.0, 0.0]
     for weights in rng.dirichlet([PRIOR_STRENGTH] + [1.0] * len(differences), draws):
         mass = [0.0, 0.0, 0.0]
-        for one, w in zip(values, weights, strict=True):
-            for other, v in zip(values, weights, strict=True):
-                average = (one + other) / 2
+        for value, w in zip(values, weights, strict=True):
+            for second, v in zip(values, weights, strict=True):
+                average = (value + second) / 2
                 side = 0 if average > rope + 1e-12 else 2 if average < -rope - 1e-12 else 1
                 mass[side] += w * v
-        best = [place for place in range(3) if mass[place] >= max(mass) - 1e-12]
-        for place in best:
-            wins[place] += 1 / len(best)
+        best = [side for side in range(3) if mass[side] >= max(mass) - 1e-12]
+        for side in best:
+            wins[side] += 1 / len(best)
     return [win / draws for win in wins]
 
 
@@ -146,10 +146,10 @@ def literal(differences, rope, draws, seed):
 def test_it_equals_the_literal_version(seed, rope):
     rng = np.random.default_rng(seed)
     differences = np.round(rng.normal(0.02, 0.05, int(rng.integers(1, 8))), 2)  # ties and zeros
-    found = signed_rank(differences, rope, draws=300, seed=seed)
+    tested = signed_rank(differences, rope, draws=300, seed=seed)
     expected = literal(differences.tolist(), rope, 300, seed)
-    assert found[:3] == pytest.approx(expected, abs=1e-12)
-    assert sum(found[:3]) == pytest.approx(1) and found.cases == len(differences)
+    assert tested[:3] == pytest.approx(expected, abs=1e-12)
+    assert sum(tested[:3]) == pytest.approx(1) and tested.cases == len(differences)
 
 
 @pytest.mark.parametrize("wrong", [[], [[1.0]], [np.nan], [np.inf]])

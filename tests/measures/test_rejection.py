@@ -39,11 +39,11 @@ def test_areas_are_the_mean_over_orders_within_ties(seed):
     confidence, correct = tied_case(seed)
     curve = rejection_curve(confidence, correct)
     rng = np.random.default_rng(100 + seed)
-    found = []
+    areas = []
     for _ in range(4000):
         order = np.lexsort((rng.random(len(correct)), -confidence))
-        found.append(literal_areas(correct[order]))
-    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+        areas.append(literal_areas(correct[order]))
+    mean, error = np.mean(areas, axis=0), np.std(areas, axis=0) / np.sqrt(len(areas))
     assert abs(aurc(curve) - mean[0]) < 5 * error[0]
     assert abs(curve.augrc() - mean[1]) < 5 * error[1]
 
@@ -93,9 +93,9 @@ def test_points_are_what_prediction_accepts():
         prediction = Prediction(np.arange(3), scores, kind)
         curve = curve_of(prediction, truth)
         for row, threshold in enumerate(curve.confidences, start=1):
-            found = sureness(prediction.accepted(threshold), prediction.labels == truth)
-            assert found.incorrect == pytest.approx(curve.errors[row] / 40)
-            assert found.unsure == pytest.approx(1 - curve.accepted[row] / 40)
+            rates = sureness(prediction.accepted(threshold), prediction.labels == truth)
+            assert rates.incorrect == pytest.approx(curve.errors[row] / 40)
+            assert rates.unsure == pytest.approx(1 - curve.accepted[row] / 40)
 
 
 def test_posteriors_beyond_the_reach_of_phi_do_not_tie():
@@ -110,23 +110,23 @@ def test_posteriors_beyond_the_reach_of_phi_do_not_tie():
 
 def test_bands_end_where_a_split_cannot_reject_more():
     certain = rejection_curve([1.0, 1.0, 0.8, 0.6], [1, 1, 1, 0], always_accepted_from=1.0)
-    other = rejection_curve([0.9, 0.8, 0.7, 0.6], [1, 1, 0, 0], always_accepted_from=1.0)
-    assert (certain.most_rejected, other.most_rejected) == (0.5, 1.0)
-    found = band([certain, other], [0.0, 0.5, 0.75, 1.0])
-    np.testing.assert_allclose(found.mean, [0.375, 0.0, np.nan, np.nan])
-    assert np.isnan(found.sd[2:]).all()
-    assert band([other], [1.0]).mean[0] == 0.0
+    ordered = rejection_curve([0.9, 0.8, 0.7, 0.6], [1, 1, 0, 0], always_accepted_from=1.0)
+    assert (certain.most_rejected, ordered.most_rejected) == (0.5, 1.0)
+    mean_curve = band([certain, ordered], [0.0, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(mean_curve.mean, [0.375, 0.0, np.nan, np.nan])
+    assert np.isnan(mean_curve.sd[2:]).all()
+    assert band([ordered], [1.0]).mean[0] == 0.0
 
 
 def test_band_over_splits():
     curves = [rejection_curve(*tied_case(seed)) for seed in range(5)]
     grid = np.linspace(0, 0.9, 10)
-    found = band(curves, grid)
+    mean_curve = band(curves, grid)
     values = np.array([[curve.sure_incorrect_at(u) for u in grid] for curve in curves])
-    np.testing.assert_allclose(found.mean, values.mean(axis=0))
-    np.testing.assert_allclose(found.sd, values.std(axis=0, ddof=1))
+    np.testing.assert_allclose(mean_curve.mean, values.mean(axis=0))
+    np.testing.assert_allclose(mean_curve.sd, values.std(axis=0, ddof=1))
     risk = band(curves, grid, what="risk")
-    np.testing.assert_allclose(risk.mean * (1 - grid), found.mean)
+    np.testing.assert_allclose(risk.mean * (1 - grid), mean_curve.mean)
     assert np.isnan(band(curves[:1], grid).sd).all()
     with pytest.raises(ValueError, match="risk"):
         band(curves, grid, what="rsik")
@@ -139,11 +139,11 @@ def test_match_by_equal_si_takes_the_largest_threshold():
     confidence = np.array([0.95, 0.9, 0.85, 0.8, 0.7, 0.6])
     correct = np.array([True, False, True, True, False, True])
     curve = rejection_curve(confidence, correct)
-    found = match(curve, Sureness(0.4, 1 / 6, 0.4))
-    assert found.threshold == 0.9 and found.exact and (found.low, found.high) == (0.85, 0.9)
-    assert found.sureness == pytest.approx((1 / 6, 1 / 6, 4 / 6))
-    for threshold in (found.threshold, np.nextafter(found.low, 1.0)):
-        assert sureness(confidence >= threshold, correct) == pytest.approx(found.sureness)
+    matched = match(curve, Sureness(0.4, 1 / 6, 0.4))
+    assert matched.threshold == 0.9 and matched.exact and (matched.low, matched.high) == (0.85, 0.9)
+    assert matched.sureness == pytest.approx((1 / 6, 1 / 6, 4 / 6))
+    for threshold in (matched.threshold, np.nextafter(matched.low, 1.0)):
+        assert sureness(confidence >= threshold, correct) == pytest.approx(matched.sureness)
     near = match(curve, Sureness(0.4, 1 / 6, 0.4), near=0.81)
     assert near.threshold == pytest.approx(0.81) and (near.low, near.high) == (0.8, 0.85)
     by_correct = match(curve, Sureness(0.5, 1 / 6, 1 / 3), by="correct")
@@ -152,8 +152,8 @@ def test_match_by_equal_si_takes_the_largest_threshold():
 
 def test_match_takes_the_nearest_below_where_groups_jump():
     curve = rejection_curve([0.9, 0.8, 0.8, 0.7], [True, False, False, True])
-    found = match(curve, Sureness(0.5, 0.25, 0.25))
-    assert not found.exact and found.sureness.incorrect == 0.0 and found.high == np.inf
+    matched = match(curve, Sureness(0.5, 0.25, 0.25))
+    assert not matched.exact and matched.sureness.incorrect == 0.0 and matched.high == np.inf
     nothing = match(curve, Sureness(0.0, 0.0, 1.0), by="correct")
     assert nothing.sureness.unsure == 1.0 and nothing.exact
     with pytest.raises(ValueError, match="'incorrect' or 'correct'"):
@@ -162,5 +162,5 @@ def test_match_takes_the_nearest_below_where_groups_jump():
 
 def test_match_finds_an_envelope_within_reach_only():
     curve = rejection_curve([1.0, 1.0, 0.7], [False, True, True], always_accepted_from=1.0)
-    found = match(curve, Sureness(0.0, 0.0, 1.0))
-    assert not found.exact and found.sureness.incorrect == pytest.approx(1 / 3)
+    matched = match(curve, Sureness(0.0, 0.0, 1.0))
+    assert not matched.exact and matched.sureness.incorrect == pytest.approx(1 / 3)

@@ -21,22 +21,26 @@ GRID = [{"k": 1}, {"k": 3}, {"k": 5}]
     ],
 )
 def test_best_point(scores, select_by, best):
-    found, summaries = best_point(GRID, scores, select_by)
-    assert found == best
-    assert [one["params"] for one in summaries] == GRID and [one["folds"] for one in summaries] == scores
-    for one, folds in zip(summaries, scores, strict=True):
+    point, summaries = best_point(GRID, scores, select_by)
+    assert point == best
+    assert [summary["params"] for summary in summaries] == GRID and [
+        summary["folds"] for summary in summaries
+    ] == scores
+    for summary, folds in zip(summaries, scores, strict=True):
         failed = not folds or None in folds
-        assert one["mean"] is None if failed else one["mean"] == pytest.approx(np.mean(folds))
-        assert one["sd"] is None if failed else one["sd"] == pytest.approx(np.std(folds, ddof=1))
+        assert summary["mean"] is None if failed else summary["mean"] == pytest.approx(np.mean(folds))
+        assert summary["sd"] is None if failed else summary["sd"] == pytest.approx(np.std(folds, ddof=1))
 
 
 def test_inner_score():
     truth, labels = np.array(list("aabb")), np.array(list("aaba"))
     scores = np.array([[1.0, 0], [1, 0], [0, 1], [0.7, 0.3]])
-    found = Prediction(np.array(["a", "b"]), scores, "probability")
-    assert found.labels.tolist() == labels.tolist()
-    assert inner_score(found, truth, "accuracy") == 0.75 and inner_score(found, truth, "error") == 0.25
+    prediction = Prediction(np.array(["a", "b"]), scores, "probability")
+    assert prediction.labels.tolist() == labels.tolist()
+    assert (
+        inner_score(prediction, truth, "accuracy") == 0.75 and inner_score(prediction, truth, "error") == 0.25
+    )
     assert inner_score(Prediction(np.array(["a", "b"]), scores, "vote"), labels, "ari") == 1.0
     costs = {"matrix": {"a": {"b": 1}, "b": {"a": 5}}}
-    assert inner_score(found, truth, "cost", costs) == 0.0  # b costs less than a with probability 0.3
-    assert inner_score(Prediction(found.classes, scores, "vote"), truth, "cost", costs) == 1.25
+    assert inner_score(prediction, truth, "cost", costs) == 0.0  # b costs less than a with probability 0.3
+    assert inner_score(Prediction(prediction.classes, scores, "vote"), truth, "cost", costs) == 1.25

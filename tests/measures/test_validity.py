@@ -53,8 +53,8 @@ def test_p_values_that_are_smoothed_already_stay():
     scores = (counts["n_greater"] + 0.5 * counts["n_equal"]) / 20
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=extra), case.truth)
     assert np.array_equal(smoothed.smoothed, scores[np.arange(40), case.truth])
-    known = Case(smoothed.prediction, case.truth, context=Context(train_rows=7)).counted
-    assert known.tolist() == [20] * 40, "by the counts"
+    counted = Case(smoothed.prediction, case.truth, context=Context(train_rows=7)).counted
+    assert counted.tolist() == [20] * 40, "by the counts"
     without = {name: values for name, values in extra.items() if name == "tau"}
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=without), case.truth)
     context = Context(train_rows=19, train_class_counts=dict.fromkeys(range(4), 4))
