@@ -10,6 +10,7 @@ import csv
 import itertools
 import shutil
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,25 @@ def result_of(cell, views, truth, *, tuning=None, train_rows=99, fit_metrics=Non
     views = Views(views, 0.5, 0.25, fit_metrics)
     rows = np.arange(len(truth)) if rows is None else rows
     return CellResult(cell, np.asarray(truth), rows, views, tuning, train_rows, {})
+
+
+# ---- runs of methods that are functions of the true labels
+
+
+def run_of(methods, datasets=("d",), rows=100, splits=5, train_rows=200, failing=(), **config):
+    """A run of methods; each maps a cell and its true labels, 0 and 1 in turn, to (scores, kind)."""
+
+    def predict(cell):
+        truth = np.arange(rows) % 2
+        scores, kind = methods[cell.method](cell, truth)
+        prediction = Prediction(np.array([0, 1]), scores, kind)
+        result = result_of(cell, {kind: prediction}, truth, train_rows=train_rows)
+        result.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
+        return replace(result, train_class_counts={0: train_rows // 2, 1: train_rows // 2})
+
+    config = make_config([entry(name) for name in methods], **config)
+    splits = [f"r{number}" for number in range(splits)]
+    return make_run(config, predict, infos(*datasets, rows=rows + train_rows), splits, failing)
 
 
 # ---- the run that the golden files hold

@@ -1,14 +1,10 @@
 """Advice for each aim: its method, price and guarantee; ranks over data sets; failures by cause."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from report.report_cases import entry, infos, make_config, make_run, result_of
+from report.report_cases import run_of
 
 from confml.config.protocol import Protocol
-from confml.measures.costs import Costs
-from confml.measures.prediction import Prediction
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, overall
 from confml.report.answers.answer import causes, state
@@ -17,24 +13,6 @@ from confml.report.answers.losses import COST
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import summary_of
 from confml.report.run.cells import Failure
-
-SPLITS = ("r0", "r1", "r2", "r3", "r4")
-
-
-def run_of(methods, datasets=("d",), rows=100, costs=None, failing=(), **config):
-    """A run of methods; each maps a cell to (scores, kind) of its test rows, whose labels are 0 and 1."""
-
-    def predict(cell):
-        truth = np.arange(rows) % 2
-        scores, kind = methods[cell.method](cell, truth)
-        found = result_of(cell, {kind: Prediction(np.array([0, 1]), scores, kind)}, truth, train_rows=200)
-        found.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
-        return replace(found, train_class_counts={0: 100, 1: 100})
-
-    if costs is not None:
-        config["costs"] = {"matrix": costs.matrix, "abstain": costs.abstain}
-    config = make_config([entry(name) for name in methods], levels=(0.05, 0.2), **config)
-    return make_run(config, predict, infos(*datasets, rows=rows + 200), SPLITS, failing)
 
 
 def probabilities(wrong, sure=0.9):
@@ -119,10 +97,10 @@ def test_a_test_part_that_is_not_exchangeable_is_named(protocol):
 
 def test_a_guarantee_and_its_price():
     run = run_of({"knn": probabilities(5), "slow": p_values(0.01, 6)})
-    found = advice_of(run, "error")
-    assert found.recommended == "knn"
-    assert found.guarantee.startswith("The regions of knn have no guarantee of 95 %. Those of slow have")
-    assert "50 times as long" in found.guarantee
+    advice = advice_of(run, "error")
+    assert advice.recommended == "knn"
+    assert advice.guarantee.startswith("The regions of knn have no guarantee of 95 %. Those of slow have")
+    assert "50 times as long" in advice.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
     assert "contain the true label of a new row with probability at least 95 %" in sure.guarantee
     low = advice_of(run_of({"knn": p_values(0.01, 18), "bad": p_values(0.99, 45)}), "error")
@@ -132,9 +110,9 @@ def test_a_guarantee_and_its_price():
 def test_smallest_valid_regions():
     """The method with the smallest regions covers too little, so it is not recommended."""
     run = run_of({"small": p_values(0.01), "large": p_values(0.06), "low": p_values(0.001, 40)})
-    found = advice_of(run, "regions")
-    assert found.recommended == "small" and found.value == "set size 1.000 at level 0.05"
-    assert found.head.startswith("Recommended for the smallest valid regions: small")
+    advice = advice_of(run, "regions")
+    assert advice.recommended == "small" and advice.value == "set size 1.000 at level 0.05"
+    assert advice.head.startswith("Recommended for the smallest valid regions: small")
     assert advice_of(run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)}), "regions").reason == (
         "At level 0.05 the coverage of every method with a guarantee is shown to be too low."
     )
@@ -151,21 +129,21 @@ def test_regions_without_a_promise_are_never_the_smallest_valid_ones():
     assert [estimate.best for estimate in estimates] == [True, True, False]  # a, b, sure
     only = run_of({"sure": probabilities(0, 0.99), "other": probabilities(1, 0.99)})
     assert advice_of(only, "regions").reason == "No method guarantees the coverage of its regions."
-    estimate = [found.get("mean_region_size") for *_, found in summary_of(only).rows]
-    assert any(estimate) and not any(one.best for one in estimate if one)
+    estimate = [estimates.get("mean_region_size") for *_, estimates in summary_of(only).rows]
+    assert any(estimate) and not any(estimate.best for estimate in estimate if estimate)
 
 
 def test_lowest_cost_is_that_of_the_decisions():
     """A method with more errors costs less, because it is unsure of them and abstains."""
-    costs = Costs({"0": {"1": 1.0}, "1": {"0": 1.0}}, 0.2)
+    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 1.0}}, "abstain": 0.2}
     run = run_of({"sure": probabilities(25, 0.99), "unsure": probabilities(30, 0.7)}, costs=costs)
     comparison = Comparisons([("", run)]).comparison("d", COST)
     means = dict(zip([line.method for line in comparison.lines], comparison.means.tolist(), strict=True))
     assert means == pytest.approx({"sure": 0.25, "unsure": 0.2})
     metrics = {row.method: row.mean for row in run.summary if row.metric == "cost_with_abstaining"}
     assert means == pytest.approx(metrics)
-    found = advice_of(run, "cost")
-    assert found.recommended == "unsure" and found.value == "cost 0.2"
+    advice = advice_of(run, "cost")
+    assert advice.recommended == "unsure" and advice.value == "cost 0.2"
     assert advice_of(run, "error").recommended == "sure"
     assert (
         advice_of(run_of({"a": probabilities(1)}), "cost").reason
@@ -193,10 +171,10 @@ def test_ranks_over_data_sets_come_first():
         },
         names,
     )
-    found = overall(Comparisons([("", run)]), "error")
-    assert found.recommended == "best" and found.alike == []
-    assert "Friedman's test (Iman and Davenport): p =" in found.power
-    assert found.value == "mean rank 1.00 over 8 data sets"
+    advice = overall(Comparisons([("", run)]), "error")
+    assert advice.recommended == "best" and advice.alike == []
+    assert "Friedman's test (Iman and Davenport): p =" in advice.power
+    assert advice.value == "mean rank 1.00 over 8 data sets"
     few = run_of({"a": probabilities(1), "b": probabilities(2)}, names[:3])
     few = overall(Comparisons([("", few)]), "error")
     assert few.recommended == "a" and few.alike == []
@@ -207,7 +185,7 @@ def test_failures_are_grouped_by_cause():
     methods = {"a": probabilities(1), "b": probabilities(2)}
     run = run_of(methods, ("d", "e"), failing=[("d", "b"), ("e", "b")])
     run.failures = [
-        Failure(one.cell, f"ValueError: k = {n} is too large") for n, one in enumerate(run.failures)
+        Failure(failure.cell, f"ValueError: k = {n} is too large") for n, failure in enumerate(run.failures)
     ]
     assert causes(run) == ["b: 10 fits on 2 data sets: ValueError: k = 0 is too large"]
     assert state(run) == "10 of 20 fits failed."

@@ -4,9 +4,8 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from report.report_cases import dataset, entry, infos, make_config, make_run, result_of
+from report.report_cases import dataset, run_of
 
-from confml.measures.prediction import Prediction
 from confml.report.answers.answer import answer_of
 from confml.report.answers.comparisons import Comparisons
 from confml.report.forms.short_table import short_table
@@ -17,18 +16,22 @@ from confml.report.write import read_cells
 TABLES = (rejection_curves.TABLE, certified.TABLE, certified_jointly.TABLE)
 
 
-def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, datasets=("d",), **config):
-    """A run whose methods make the given numbers of errors on the examples of each split."""
+def errors(*counts):
+    """Scores with a number of errors per split, at the first rows; later rows are more confident."""
 
-    def predict(cell):
-        errors = wrong[cell.method][splits.index(cell.split)]
-        scores = np.where(np.arange(rows)[:, None] < errors, [0.2, 0.8], [0.9, 0.1])
-        scores = scores + np.arange(rows)[:, None] * [[0.05 / rows, -0.05 / rows]]
-        prediction = Prediction(np.array([0, 1]), scores / scores.sum(axis=1, keepdims=True), "probability")
-        return result_of(cell, {"probability": prediction}, np.zeros(rows, dtype=int), train_rows=100)
+    def predict(cell, truth):
+        rows = np.arange(len(truth))
+        correct = np.where(rows < counts[int(cell.split[1:])], 0.2, 0.9) + 0.05 * rows / len(rows)
+        return np.where(truth[:, None] == [0, 1], correct[:, None], 1 - correct[:, None]), "probability"
 
-    config = make_config([entry(name) for name in wrong], **config)
-    return make_run(config, predict, infos(*datasets, rows=rows + 100), splits)
+    return predict
+
+
+def run_with_errors(wrong, rows=50, datasets=("d",), **config):
+    """A run whose methods make the given numbers of errors in each split."""
+    methods = {name: errors(*counts) for name, counts in wrong.items()}
+    splits = len(next(iter(wrong.values())))
+    return run_of(methods, datasets, rows, splits, 100, **config)
 
 
 def answer(run, folder="."):
@@ -40,41 +43,41 @@ def answer(run, folder="."):
 
 
 def only(run):
-    (found,) = answer(run).answers
-    return found
+    (result,) = answer(run).answers
+    return result
 
 
 def test_the_best_method_and_its_differences():
-    found = only(run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}))
-    assert found.lowest == "a" and found.alike == ["b"]
-    assert "a has the lowest error, 10.0 % over 3 splits. b has 1.3 points more." in found.sentence
+    result = only(run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}))
+    assert result.lowest == "a" and result.alike == ["b"]
+    assert "a has the lowest error, 10.0 % over 3 splits. b has 1.3 points more." in result.sentence
     assert (
-        "1 of 2 other methods is significantly worse" in found.sentence
-        and "3 splits: fewer than 5" in found.sentence
+        "1 of 2 other methods is significantly worse" in result.sentence
+        and "3 splits: fewer than 5" in result.sentence
     )
-    assert "No significant difference from b" in found.advice.head
-    assert "would probably have been detected (80 % power)" in found.advice.rest
+    assert "No significant difference from b" in result.advice.head
+    assert "would probably have been detected (80 % power)" in result.advice.rest
 
 
 def test_sentences_have_at_most_two_numbers():
     """But for the rows that a certificate needs."""
     wrong = {"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}
     for datasets in (("d",), ("d", "e")):
-        found = answer(run_with_errors(wrong, rows=100, datasets=datasets, levels=(0.05,)))
-        for text in " ".join([*found.sentences, *found.short]).split(". "):
+        result = answer(run_with_errors(wrong, rows=100, datasets=datasets, levels=(0.05,)))
+        for text in " ".join([*result.sentences, *result.short]).split(". "):
             assert len(re.findall(r"\d+(?:\.\d+)?", text)) <= 2 + ("Too few rows" in text), text
 
 
 def test_one_split_is_tested_on_its_examples():
-    found = only(run_with_errors({"a": [2], "b": [20]}, ("r0",)))
-    assert "on 50 test examples. b has 36.0 points more." in found.sentence
-    assert found.alike == [] and "other training rows may give other results" in found.sentence
+    result = only(run_with_errors({"a": [2], "b": [20]}))
+    assert "on 50 test examples. b has 36.0 points more." in result.sentence
+    assert result.alike == [] and "other training rows may give other results" in result.sentence
 
 
 def test_methods_with_the_same_errors():
-    found = only(run_with_errors({"a": [2], "b": [2]}, ("r0",)))
-    assert found.lowest == "a and b" and found.alike == ["b"] and "b has the same." in found.sentence
-    assert "The methods err on the same rows." in found.advice.rest
+    result = only(run_with_errors({"a": [2], "b": [2]}))
+    assert result.lowest == "a and b" and result.alike == ["b"] and "b has the same." in result.sentence
+    assert "The methods err on the same rows." in result.advice.rest
 
 
 def test_an_interrupted_run_says_first_what_is_missing():
@@ -102,29 +105,29 @@ def test_the_answer_names_tied_methods_and_data_sets_without_results():
 
 def test_the_observed_share_names_its_method():
     """It need not be the one with the lowest error."""
-    found = only(run_with_errors({"a": [5], "b": [0]}, ("r0",))).accepted
-    assert found.observed == 1.0 and "b has a risk of at most 1 % on 100 % of" in found.sentence
-    assert "chosen on these rows, so expect a higher risk" in found.sentence
+    accepted = only(run_with_errors({"a": [5], "b": [0]})).accepted
+    assert accepted.observed == 1.0 and "b has a risk of at most 1 % on 100 % of" in accepted.sentence
+    assert "chosen on these rows, so expect a higher risk" in accepted.sentence
 
 
 def test_the_smallest_certified_limit_is_stated():
     """350 rows without an error certify 2 % with four limits, and 1 % takes 459 with five."""
-    alone = only(run_with_errors({"a": [0]}, ["r0"], 700)).accepted
+    alone = only(run_with_errors({"a": [0]}, 700)).accepted
     assert alone.certified == 1.0
     assert alone.certificate == (
         "A certified threshold of a accepts 100 % of new predictions at a risk of at most 2 %. Too few rows "
         "to certify 1 %: 459 error-free rows needed, 350 available."
     )
-    enough = only(run_with_errors({"a": [0]}, ["r0"], 1000)).accepted
+    enough = only(run_with_errors({"a": [0]}, 1000)).accepted
     assert enough.certificate.endswith("at a risk of at most 1 %.")
-    pair = only(run_with_errors({"a": [0], "b": [0]}, ["r0"], 1000)).accepted  # the choice of the method
+    pair = only(run_with_errors({"a": [0], "b": [0]}, 1000)).accepted  # the choice of the method
     assert pair.certificate.endswith(
         "Too few rows to certify 1 %: 528 error-free rows needed, 500 available."
     )
-    errors = only(run_with_errors({"a": [60]}, ["r0"], 1000)).accepted
+    errors = only(run_with_errors({"a": [60]}, 1000)).accepted
     assert "at a risk of at most 2 %. The most confident predictions have too many" in errors.certificate
     # There is no certificate for groups.
-    grouped = run_with_errors({"a": [0]}, ["r0"], 700)
+    grouped = run_with_errors({"a": [0]}, 700)
     grouped.config = grouped.config.model_copy(update={"datasets": (dataset("d", "person"),)})
     assert only(grouped).accepted.certified is None
 

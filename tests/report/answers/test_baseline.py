@@ -4,13 +4,12 @@ import types
 
 import numpy as np
 import pytest
-from report.answers.test_advice import p_values, probabilities, run_of
-from report.report_cases import make_config
+from report.answers.test_advice import p_values, probabilities
+from report.report_cases import make_config, run_of
 
 from confml import KNN, Conformal
 from confml.config.schema import NoiseSpec, StepSpec
 from confml.measures import Case, Context
-from confml.measures.costs import Costs
 from confml.report.answers.accepted import Accepted
 from confml.report.answers.advice import advise, better_than_baselines, overall, unpromised
 from confml.report.answers.answer import answer_of
@@ -47,7 +46,7 @@ def test_the_baseline_is_a_row_that_changes_no_other():
     p_values = []
     for line in comparison.lines:
         losses = [cell.of(line.view, "error") for cell in comparisons.losses[line].values()]
-        of_baseline = [one._replace(values=truth[:100]) for one in losses]
+        of_baseline = [part._replace(values=truth[:100]) for part in losses]
         p_values.append(LossTable([losses, of_baseline], bound=1.0).pair(0, 1).p_value)
     p_values.sort()
     assert comparisons.estimate(baseline, "error").p_value == pytest.approx(3 * p_values[0])
@@ -72,17 +71,17 @@ def test_the_baseline_is_neither_ranked_nor_certified_with_the_methods(tmp_path)
 @pytest.mark.parametrize(("wrong", "is_better"), [(30, True), (47, False)])
 def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_better):
     run = run_of({"a": probabilities(wrong), "b": probabilities(49), "majority-class": constant})
-    found = advise(comparisons_of(run), "d", "error", Accepted())
-    assert found.best == "a" and (found.recommended is not None) == is_better
+    advice = advise(comparisons_of(run), "d", "error", Accepted())
+    assert advice.best == "a" and (advice.recommended is not None) == is_better
     if not is_better:
         text = f"a has the lowest error of the methods ({wrong}.0 %), and is not shown to be better than "
-        assert found.sentence == f"{text}majority-class."
+        assert advice.sentence == f"{text}majority-class."
 
 
 @pytest.mark.parametrize(("abstain", "is_better"), [(0.9, True), (0.11, False)])
 def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     """A false 1 costs 1, a false 0 costs 5; without a method that costs less, abstaining is the answer."""
-    costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, abstain)
+    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 5.0}}, "abstain": abstain}
     methods = {"a": probabilities(4, 0.99), "b": probabilities(9, 0.99), "majority-class": constant}
     run = run_of(methods, costs=costs)
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
@@ -94,11 +93,11 @@ def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     bounds = comparisons_of(run).estimate(Line("d", "majority-class", "always-1"), "cost").interval
     # 50 costs of 0, 50 of 1 and two more rows with the largest difference from the mean: 1
     assert bounds == pytest.approx((0.394, 0.606), abs=0.005)
-    found = advise(comparisons_of(run), "d", "cost", Accepted())
-    assert found.best == "a" and (found.recommended is not None) == is_better
+    advice = advise(comparisons_of(run), "d", "cost", Accepted())
+    assert advice.best == "a" and (advice.recommended is not None) == is_better
     if not is_better:
-        assert "lowest cost: always-abstain (cost 0.11). No method is shown to cost less" in found.reason
-        assert "the lowest cost of the methods is that of a, 0." in found.reason
+        assert "lowest cost: always-abstain (cost 0.11). No method is shown to cost less" in advice.reason
+        assert "the lowest cost of the methods is that of a, 0." in advice.reason
 
 
 def test_another_method_may_be_better_than_the_constant_decisions():
@@ -113,17 +112,17 @@ def test_another_method_may_be_better_than_the_constant_decisions():
 
         return predict
 
-    costs = Costs({"0": {"1": 1.5}, "1": {"0": 30.0}}, 0.6)
+    costs = {"matrix": {"0": {"1": 1.5}, "1": {"0": 30.0}}, "abstain": 0.6}
     methods = {"few": wrong(1, 15), "many": wrong(0, 306), "majority-class": constant}
     run = run_of(methods, costs=costs, rows=1000)
-    found = advise(comparisons_of(run), "d", "cost", Accepted())
-    assert found.recommended == "many" and found.value == "cost 0.459" and found.best == "few"
-    assert "many (cost 0.459). No significant difference from few (cost 0.45)" in found.head
-    assert found.head.endswith("many is shown to cost less than always-abstain.")
+    advice = advise(comparisons_of(run), "d", "cost", Accepted())
+    assert advice.recommended == "many" and advice.value == "cost 0.459" and advice.best == "few"
+    assert "many (cost 0.459). No significant difference from few (cost 0.45)" in advice.head
+    assert advice.head.endswith("many is shown to cost less than always-abstain.")
 
 
 def test_one_method_is_compared_with_the_constant_decisions():
-    costs = Costs({"0": {"1": 1.0}, "1": {"0": 5.0}}, 0.11)
+    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 5.0}}, "abstain": 0.11}
     run = run_of({"a": probabilities(9, 0.99), "majority-class": constant}, costs=costs)
     answer = answer_of(Report(run, "."), comparisons_of(run))
     for text in (answer.short, answer.sentences):
@@ -134,7 +133,7 @@ def test_one_method_is_compared_with_the_constant_decisions():
     ("abstain", "shown"), [(0.9, ""), (0.25, "cost less than every constant decision on 1 of 2 data sets")]
 )
 def test_constant_decisions_over_data_sets(abstain, shown):
-    costs = Costs({"0": {"1": 1.0}, "1": {"0": 1.0}}, abstain)
+    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 1.0}}, "abstain": abstain}
     methods = {
         **{"a": probabilities({"d": 4, "e": 24}, 0.99), "b": probabilities(30, 0.99)},
         **{"majority-class": constant, "p": p_values(0.01)},
@@ -146,7 +145,7 @@ def test_constant_decisions_over_data_sets(abstain, shown):
 
 
 def test_no_advice_where_no_method_is_better_than_a_constant_on_any_data_set():
-    costs = Costs({"0": {"1": 1.0}, "1": {"0": 1.0}}, 0.2)
+    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 1.0}}, "abstain": 0.2}
     methods = {"a": probabilities(22, 0.99), "b": probabilities(30, 0.99), "majority-class": constant}
     run = run_of(methods, ("d", "e"), costs=costs)
     assert overall(comparisons_of(run), "cost").sentence == (

@@ -21,8 +21,8 @@ def missed(values, rows=None, train=100):
 
 
 def test_one_split_is_beta_binomial():
-    found = p_value([promised(9, ((50, 40),))], 0.1)
-    assert found == pytest.approx(betabinom.sf(8, 50, 4, 36))
+    p_of_one_split = p_value([promised(9, ((50, 40),))], 0.1)
+    assert p_of_one_split == pytest.approx(betabinom.sf(8, 50, 4, 36))
     assert p_value([promised(0, ((50, 40),))], 0.1) == pytest.approx(1.0)
     assert p_value([promised(9, ((50, None),))], 0.1) == pytest.approx(binom.sf(8, 50, 0.1))  # online
 

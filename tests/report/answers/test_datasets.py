@@ -34,7 +34,7 @@ def test_bars_only_after_friedman_s_test():
 
 
 def test_a_method_that_fails_often_is_left_out_and_named():
-    names = [f"d{place}" for place in range(20)]
+    names = [f"d{number}" for number in range(20)]
     means = pd.DataFrame(dict.fromkeys(["often", "seldom", "m0"], np.arange(20.0)), index=names)
     means[["m1", "never"]] = 0.4, np.nan
     means.loc[names[8:], "often"] = means.loc["d19", "seldom"] = np.nan

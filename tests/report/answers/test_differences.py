@@ -15,7 +15,7 @@ def table_of(losses, rows=None, train=100, kind="rows", online=False, bound=1.0)
     losses = np.asarray(losses, dtype=float)
     rows = np.tile(np.arange(losses.shape[2]), (losses.shape[1], 1)) if rows is None else rows
     methods = [
-        [SplitLosses(np.asarray(at), own, train) for at, own in zip(rows, method, strict=True)]
+        [SplitLosses(np.asarray(at), values, train) for at, values in zip(rows, method, strict=True)]
         for method in losses
     ]
     return LossTable(methods, kind, online, bound)
@@ -25,10 +25,10 @@ def literal(table, first, second):
     """Difference, standard error and p-value, row by row."""
     parts, means = {}, []
     splits = table.methods[first]
-    for one, other in zip(splits, table.methods[second], strict=True):
-        gaps = one.values - other.values
+    for first_losses, second_losses in zip(splits, table.methods[second], strict=True):
+        gaps = first_losses.values - second_losses.values
         means.append(float(np.mean(gaps)))
-        for row, gap in zip(one.rows.tolist(), gaps.tolist(), strict=True):
+        for row, gap in zip(first_losses.rows.tolist(), gaps.tolist(), strict=True):
             parts[row] = parts.get(row, 0.0) + gap / (len(splits) * len(gaps))
     x = list(parts.values())
     if not any(x):
@@ -61,29 +61,29 @@ def test_it_equals_the_literal_computation(kind, splits):
         for b in range(4):
             if a != b:
                 difference, error, p_value = literal(table, a, b)
-                found = table.pair(a, b)
-                assert found.difference == pytest.approx(difference) and found.error == pytest.approx(error)
-                assert found.p_value == pytest.approx(p_value) == p_values[a, b]
+                pair = table.pair(a, b)
+                assert pair.difference == pytest.approx(difference) and pair.error == pytest.approx(error)
+                assert pair.p_value == pytest.approx(p_value) == p_values[a, b]
 
 
 def test_one_split_has_the_interval_of_bonett_and_price():
     """Its centre and width, with Student's quantile; it excludes 0 exactly if p < .05."""
     losses = np.zeros((2, 1, 40))
     losses[0, 0, :9] = losses[1, 0, 8:11] = 1
-    found = table_of(losses).pair(0, 1)
+    pair = table_of(losses).pair(0, 1)
     a, b = (8 + 1) / 42, (2 + 1) / 42
     half = student.ppf(0.975, 39) * math.sqrt((a + b - (a - b) ** 2) / 42)
-    assert found.interval() == pytest.approx((a - b - half, a - b + half))
-    assert (found.interval()[0] > 0) == (found.p_value < 0.05) and found.difference == pytest.approx(6 / 40)
+    assert pair.interval() == pytest.approx((a - b - half, a - b + half))
+    assert (pair.interval()[0] > 0) == (pair.p_value < 0.05) and pair.difference == pytest.approx(6 / 40)
 
 
 def test_two_equal_differences_are_no_proof():
     """Two splits with the same difference: the variance between the splits is 0, that of the rows is not."""
     losses = np.zeros((2, 2, 50))
     losses[0, :, 3] = 1
-    found = table_of(losses, [range(50), range(25, 75)]).pair(0, 1)
-    assert found.p_value > 0.2
-    low, high = found.interval()
+    pair = table_of(losses, [range(50), range(25, 75)]).pair(0, 1)
+    assert pair.p_value > 0.2
+    low, high = pair.interval()
     assert low < 0 < 1 / 50 < high
 
 
@@ -108,7 +108,7 @@ def test_the_level_is_kept_for_equal_methods(splits):
     for _ in range(400):
         wrong = rng.random((2, 150)) < 0.1
         rows = [rng.permutation(150)[:50] for _ in range(splits)]
-        losses = np.array([[own[at] for at in rows] for own in wrong])
+        losses = np.array([[wrong_rows[at] for at in rows] for wrong_rows in wrong])
         rejected += table_of(losses, rows).pair(0, 1).p_value < 0.05
     assert rejected / 400 < 0.075
 
@@ -117,8 +117,13 @@ def test_the_best_and_the_worse():
     rng = np.random.default_rng(0)
     wrong = rng.random((3, 1, 400)) < [[[0.1]], [[0.1]], [[0.4]]]
     wrong[1] = wrong[0]
-    found = compare_lines(table_of(wrong))
-    assert found.best == [0, 1] and found.worse(2) and not found.worse(1) and found.pairs == 3
+    comparison = compare_lines(table_of(wrong))
+    assert (
+        comparison.best == [0, 1]
+        and comparison.worse(2)
+        and not comparison.worse(1)
+        and comparison.pairs == 3
+    )
     # A difference that the run could show with 80 % power is between the smallest significant and the
     # largest.
     plain = compare_lines(table_of(rng.random((2, 1, 200)) < 0.1))
@@ -130,11 +135,13 @@ def test_interval_of_a_mean_cost_holds_it_when_large_costs_are_rare():
     rng = np.random.default_rng(0)
     drawn = rng.random((300, 200))
     costs = np.where(drawn < 0.005, 100.0, np.where(drawn < 0.105, 1.0, 0.0))
-    ends = np.array([mean_interval([SplitLosses(np.arange(200), own, 800)], bound=100.0) for own in costs])
-    held = (ends[:, 0] <= 0.6) & (0.6 <= ends[:, 1])
-    assert held.mean() >= 0.95
+    ends = np.array(
+        [mean_interval([SplitLosses(np.arange(200), values, 800)], bound=100.0) for values in costs]
+    )
+    covered = (ends[:, 0] <= 0.6) & (0.6 <= ends[:, 1])
+    assert covered.mean() >= 0.95
     unseen = costs.max(axis=1) < 100
-    assert unseen.mean() > 0.3 and held[unseen].all()
+    assert unseen.mean() > 0.3 and covered[unseen].all()
 
 
 def test_differences_above_the_largest_possible_one_are_not_stated():

@@ -44,6 +44,9 @@ class Elements(HTMLParser):
     def of(self, tag):
         return [attrs for name, attrs in self.elements if name == tag]
 
+    def values(self, tag, key):
+        return [attrs.get(key) for attrs in self.of(tag)]
+
 
 def random_prediction(rng, n, classes, kind):
     scores = rng.random((n, len(classes)))
@@ -54,7 +57,7 @@ def random_prediction(rng, n, classes, kind):
 
 
 def some_run(
-    datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=("r0", "r1"), **others
+    datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=("r0", "r1"), **config
 ):
     classes = np.array(classes)
     entries = [entry("tcm-nn", sweep={"k": list(range(1, methods))}), entry("knn", {"k": 1})]
@@ -67,60 +70,59 @@ def some_run(
         return result_of(cell, {kind: prediction}, truth, train_rows=60)
 
     facts = infos(*datasets, classes=len(classes), attributes=4)
-    return make_run(make_config(entries, **others), predict, facts, splits)
+    return make_run(make_config(entries, **config), predict, facts, splits)
+
+
+def page_of(run, folder):
+    write_report(run, folder)
+    return (folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("page")
-    write_report(some_run(figures=FIGURES), folder)
-    return (folder / "report.html").read_text(encoding="utf-8")
+    return page_of(some_run(figures=FIGURES), tmp_path_factory.mktemp("page"))
 
 
 def test_it_needs_nothing_from_outside(page):
-    found = Elements(page)
-    policy = next(one for one in found.of("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    elements = Elements(page)
+    policy = elements.of("meta")[elements.values("meta", "http-equiv").index("Content-Security-Policy")]
     assert policy["content"].startswith("default-src 'none'")
-    assert not any(one.get("src") for tag in ("script", "iframe") for one in found.of(tag))
-    assert all(one["src"].startswith("data:") for one in found.of("img"))
-    assert all(one["href"].startswith("data:") for one in found.of("link"))
-    assert all(not one["href"].startswith(("http", "//")) for one in found.of("a"))
+    assert not any(elements.values("script", "src") + elements.values("iframe", "src"))
+    assert all(
+        url.startswith("data:") for url in elements.values("img", "src") + elements.values("link", "href")
+    )
+    assert all(not url.startswith(("http", "//")) for url in elements.values("a", "href"))
     assert "@import" not in page and set(re.findall(r"url\((.)", page)) == {"#"}
 
 
 def test_identifiers_are_unique_and_links_lead_somewhere(page):
-    found = Elements(page)
-    ids = [attrs["id"] for _, attrs in found.elements if attrs.get("id")]
+    elements = Elements(page)
+    ids = [attrs["id"] for _, attrs in elements.elements if attrs.get("id")]
     assert len(ids) == len(set(ids))
-    named = {
-        name
-        for _, attrs in found.elements
-        for key in ("aria-labelledby", "for", "aria-describedby")
-        for name in (attrs.get(key) or "").split()
+    keys = ("aria-labelledby", "for", "aria-describedby")
+    targets = {
+        name for _, attrs in elements.elements for key in keys for name in (attrs.get(key) or "").split()
     }
-    targets = {one["href"][1:] for one in found.of("a") if one["href"].startswith("#")}
+    targets |= {url[1:] for url in elements.values("a", "href") if url.startswith("#")}
     targets |= set(re.findall(r"url\(#([^)]*)\)", page))
-    targets |= {one["xlink:href"][1:] for one in found.of("use")}
-    assert named | targets <= set(ids)
+    targets |= {url[1:] for url in elements.values("use", "xlink:href")}
+    assert targets <= set(ids)
     assert {"answer", "set-one", "set-two", "files", "set-one-results"} <= set(ids)
 
 
 def test_tables_have_captions_and_scopes(page):
-    found = Elements(page)
-    assert len(found.of("caption")) == len(found.of("table")) == 3
-    assert all(one.get("scope") in ("col", "row") for one in found.of("th"))
-    assert all(
-        one.get("aria-label") or one.get("aria-labelledby") for one in found.of("svg") if "role" in one
-    )
+    elements = Elements(page)
+    assert len(elements.of("caption")) == len(elements.of("table")) == 3
+    assert set(elements.values("th", "scope")) <= {"col", "row"}
+    drawings = [attrs for attrs in elements.of("svg") if "role" in attrs]
+    assert drawings and all(attrs.get("aria-label") or attrs.get("aria-labelledby") for attrs in drawings)
 
 
 def test_other_tables_are_links_and_incomplete_runs_have_a_banner(tmp_path):
     run = golden_run()
     del run.results[next(iter(run.results))]
-    write_report(run, tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    found = Elements(text)
-    links = [one["href"] for one in found.of("a") if not one["href"].startswith("#")]
+    text = page_of(run, tmp_path)
+    links = [url for url in Elements(text).values("a", "href") if not url.startswith("#")]
     assert {"tables/confusion.csv", "summary.csv", "summary.md", "answer.json"} <= set(links)
     assert all((tmp_path / link).exists() for link in links)
     assert "Incomplete: 17 of 20 fits finished" in text and "2 of 20 fits failed" in text
@@ -130,15 +132,14 @@ def test_other_tables_are_links_and_incomplete_runs_have_a_banner(tmp_path):
 
 def test_figures_are_drawings_with_texts(page):
     """Each data set has its figures, the part of all data sets has the ranks; no head and no style sheet."""
-    found = Elements(page)
+    elements = Elements(page)
     kinds = ("accuracy-rejection", "coverage-by-level")
     titles = [f"{kind} of {data}" for data in ("one", "two") for kind in kinds]
-    assert {one.get("aria-label") for one in found.of("svg")} == {*titles, "ranks of all data sets"}
-    assert "significance level (%)" in found.texts and "mean ranks by error" in page
-    assert "<?xml" not in page and "<!DOCTYPE" not in page and len(found.of("style")) == 1
-    assert {f"figures/coverage-by-level-{name}.svg" for name in ("one", "two")} <= {
-        one["href"] for one in found.of("a")
-    }
+    assert set(elements.values("svg", "aria-label")) == {*titles, "ranks of all data sets"}
+    assert "significance level (%)" in elements.texts and "mean ranks by error" in page
+    assert "<?xml" not in page and "<!DOCTYPE" not in page and len(elements.of("style")) == 1
+    files = {f"figures/coverage-by-level-{name}.svg" for name in ("one", "two")}
+    assert files <= set(elements.values("a", "href"))
 
 
 def rows_of(page, table):
@@ -158,8 +159,8 @@ def test_numbers_are_those_of_the_summary(page):
         labels = {(cell.method, cell.variant): run.label(cell) for cell in run.cells}
         of_dataset = [row for row in run.summary if row.dataset == dataset]
         errors = {labels[row.method, row.variant]: row for row in of_dataset if row.metric == "error"}
-        place = headings.index("error (%)")
-        texts = {row[0]: row[place] for row in rows}
+        column = headings.index("error (%)")
+        texts = {row[0]: row[column] for row in rows}
         assert texts == {label: f"{100 * row.mean:.2f} ± {100 * row.sd:.2f}" for label, row in errors.items()}
         means = [errors[row[0]].mean for row in rows]
         assert means == sorted(means)
@@ -187,12 +188,11 @@ def test_the_matrix_has_errors_and_mean_ranks(page):
 def test_names_and_labels_are_escaped(tmp_path):
     classes = (HOSTILE, "</style>", "b&amp;c")
     run = some_run(datasets=(HOSTILE, "two"), classes=classes, name=HOSTILE, figures=FIGURES)
-    write_report(run, tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = page_of(run, tmp_path)
     assert "<script>alert" not in text and "</style></td>" not in text
-    found = Elements(text)
-    assert len(found.of("style")) == 1 and '<script>alert("x")</script>' in "".join(found.texts)
-    assert len(found.of("script")) == 1
+    elements = Elements(text)
+    assert len(elements.of("style")) == 1 and '<script>alert("x")</script>' in "".join(elements.texts)
+    assert len(elements.of("script")) == 1
 
 
 @pytest.mark.parametrize("kind", ["p-value", "probability", "vote", "envelope", "posterior"])
@@ -203,8 +203,8 @@ def test_level_counts_are_the_regions(kind):
         prediction = Prediction(np.arange(5), rng.integers(0, 21, (200, 5)) / 20, kind)
     levels = np.array([0.01, 0.05, 0.07, 0.1, 0.35])
     counts = level_counts(prediction, levels)
-    for place, level in enumerate(levels.tolist()):
-        assert np.array_equal(counts > place, prediction.region(level)), level
+    for at, level in enumerate(levels.tolist()):
+        assert np.array_equal(counts > at, prediction.region(level)), level
 
 
 def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
@@ -214,15 +214,13 @@ def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
         return result_of(cell, {"probability": Prediction(np.array(["a", "b"]), p, "probability")}, truth)
 
     info = infos("d", rows=40)
-    write_report(make_run(make_config([entry("tree")]), predict, info, ["r0"]), tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = page_of(make_run(make_config([entry("tree")]), predict, info, ["r0"]), tmp_path)
     assert "log loss inf: the true label of a row has probability 0." in "".join(Elements(text).texts)
 
 
 def test_large_tables_have_the_lowest_errors_and_figures_of_many_data_sets_are_folded(tmp_path):
     names = [f"set{number}" for number in range(5)]
-    write_report(some_run(names, 40, 12, splits=("r0",), figures=FIGURES[:1]), tmp_path)
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    html = page_of(some_run(names, 40, 12, splits=("r0",), figures=FIGURES[:1]), tmp_path)
     assert len(rows_of(html, "set-set0-results")[1]) == 30
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
     assert len(Elements(html).of("details")) == 5 == html.count("</svg>")

@@ -96,9 +96,9 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched(browser, report):
-    one = Watched(browser, report)
-    yield one
-    one.context.close()
+    watched = Watched(browser, report)
+    yield watched
+    watched.context.close()
 
 
 @pytest.fixture
@@ -106,9 +106,9 @@ def page(watched):
     return watched.page
 
 
-def column(page, table, place):
+def column(page, table, number):
     rows = page.locator(f"[id='{table}'] tbody tr:not([hidden])").all()
-    return [row.locator("th,td").nth(place).inner_text() for row in rows]
+    return [row.locator("th,td").nth(number).inner_text() for row in rows]
 
 
 def test_sorting(page):
@@ -154,50 +154,50 @@ def test_copies_have_the_bold_values_that_the_caption_names(page, form, head, ma
 
 @pytest.mark.parametrize("width", [400, 1400, 1600])
 def test_nothing_is_wider_than_the_window_and_first_columns_and_contents_stay(browser, report, width):
-    one = Watched(browser, report, width)
-    assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+    watched = Watched(browser, report, width)
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
     whole = "node => node.scrollWidth <= node.clientWidth"
-    assert width < 1400 or one.page.locator("#summary-table .scroll").evaluate(whole)
-    box = one.page.locator("[id='set-two-results-table']")
+    assert width < 1400 or watched.page.locator("#summary-table .scroll").evaluate(whole)
+    box = watched.page.locator("[id='set-two-results-table']")
     first = box.locator("tbody th").first
     before = first.bounding_box()["x"]
     box.locator(".scroll").evaluate("node => { node.scrollLeft = node.scrollWidth }")
     assert first.bounding_box()["x"] == pytest.approx(before, abs=1)
-    one.page.evaluate("window.scrollTo(0, 3000)")
-    one.page.wait_for_function("() => scrollY > 100")
-    assert one.page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)
-    for drawing in one.page.locator(".figure svg").all():
+    watched.page.evaluate("window.scrollTo(0, 3000)")
+    watched.page.wait_for_function("() => scrollY > 100")
+    assert watched.page.locator("nav").bounding_box()["y"] == pytest.approx(0, abs=1)
+    for drawing in watched.page.locator(".figure svg").all():
         frame = drawing.bounding_box()
         assert frame["x"] >= 0 and frame["x"] + frame["width"] <= width
-    assert one.complaints == [] and one.requests == [report.as_uri()]
-    one.context.close()
+    assert watched.complaints == [] and watched.requests == [report.as_uri()]
+    watched.context.close()
 
 
 def test_the_print_has_few_pages_and_whole_numbers(browser, report):
-    one = Watched(browser, report)
-    one.page.emulate_media(media="print")
+    watched = Watched(browser, report)
+    watched.page.emulate_media(media="print")
     broken = """() => [...document.querySelectorAll("td.n")].filter((one) => one.getClientRects().length
       && one.textContent.includes("±") && one.getBoundingClientRect().height > 30).length"""
-    assert one.page.evaluate(broken) == 0
-    assert len(re.findall(rb"/Type /Page\b", one.page.pdf())) <= 4
-    one.context.close()
+    assert watched.page.evaluate(broken) == 0
+    assert len(re.findall(rb"/Type /Page\b", watched.page.pdf())) <= 4
+    watched.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_and_names(page, scheme):
     page.emulate_media(color_scheme=scheme)
-    found = page.evaluate(CHECKS)
+    problems = page.evaluate(CHECKS)
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme=None)
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
-    assert found == {"pale": [], "nameless": [], "headings": []}
+    assert problems == {"pale": [], "nameless": [], "headings": []}
 
 
 def test_it_reads_without_a_script(browser, report):
-    one = Watched(browser, report, java_script_enabled=False)
-    assert one.page.locator("[id='set-two-results-table'] tbody tr").count() == 6
-    assert one.page.locator(".figures svg").count() == 4
-    one.context.close()
+    watched = Watched(browser, report, java_script_enabled=False)
+    assert watched.page.locator("[id='set-two-results-table'] tbody tr").count() == 6
+    assert watched.page.locator(".figures svg").count() == 4
+    watched.context.close()
 
 
 def test_no_error_and_no_request(watched, report):
