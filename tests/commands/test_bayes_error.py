@@ -1,7 +1,5 @@
 """``confml bayes-error``: tables, files, and messages about wrong arguments."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """``confml data``: list, info, fetch, on a folder of small cards."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

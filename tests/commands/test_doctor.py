@@ -1,7 +1,5 @@
 """``confml doctor``: versions, threads, caches and data."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``confml init``: a commented config that runs as it is."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """No command replaces an input, a config, or a file that confml did not make; ``--force`` allows the last."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs of a new user: other words for methods, workbooks of several sheets, large files, grouped warnings."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

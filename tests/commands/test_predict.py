@@ -1,7 +1,5 @@
 """``confml predict`` and `confml.predict`: new rows in, one row of answers per new row out."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Files that commands write: no command follows a link, and nobody can guess a temporary name."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """The audit of a data set: each finding where it is due and nowhere else."""
 
-from __future__ import annotations
-
 import json
 import re
 

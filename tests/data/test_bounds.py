@@ -1,7 +1,5 @@
 """Data without an end, or too large, are refused with a clear message before the memory is taken."""
 
-from __future__ import annotations
-
 import os
 import threading
 

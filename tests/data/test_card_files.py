@@ -1,7 +1,5 @@
 """The strictness of cards: every mistake in one is an error that names the file and the line."""
 
-from __future__ import annotations
-
 import pytest
 
 from confml.data.cards import column_names, read_card, read_card_file

@@ -1,7 +1,5 @@
 """All cards: what they say, what loads by them, and the papers' variants against the papers' tables."""
 
-from __future__ import annotations
-
 import csv
 import re
 import urllib.parse

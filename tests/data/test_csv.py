@@ -1,7 +1,5 @@
 """A user's CSV files: what they may look like, and one clear message for each mistake."""
 
-from __future__ import annotations
-
 import bz2
 import csv as csv_module
 import gzip

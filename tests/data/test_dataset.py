@@ -1,7 +1,5 @@
 """DataSet: its shapes, its checksum, and how labels are read."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import pickle

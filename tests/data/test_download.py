@@ -1,7 +1,5 @@
 """Fetching from a local server: right bytes, wrong ones, broken transfers, no network."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer

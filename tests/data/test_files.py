@@ -1,7 +1,5 @@
 """Where files are looked for, which is taken, and what is said where none is right."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """From a card to a data set, on small files made by hand."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import struct

@@ -1,7 +1,5 @@
 """Made data sets: seeds, parts, parameters, and the distributions that they claim to have."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noise of labels, of attributes, and irrelevant attributes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

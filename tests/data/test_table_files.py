@@ -1,7 +1,5 @@
 """Table files and streams in chunks, and new rows in the columns of a training set."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """UNIX compress and shell archives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

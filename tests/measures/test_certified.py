@@ -1,7 +1,5 @@
 """Certified thresholds, alone and together, against the literal procedures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference import certified_paths as literal

@@ -1,8 +1,6 @@
 """Confusion, precision, recall, F1, log loss, Brier score and calibration error: as
 scikit-learn's."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """Mean cost of the decisions of a run: the measure, the config, and a run from the command line."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """The list of guarantees: its entries are simulated, and the page shows it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

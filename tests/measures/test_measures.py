@@ -1,7 +1,5 @@
 """Metrics of predictions: values counted by hand, and what happens at the ends."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Metrics of a case have the bits of their literal definitions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

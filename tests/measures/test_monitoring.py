@@ -1,7 +1,5 @@
 """Martingales, CUSUM and Shiryaev-Roberts, against their definitions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

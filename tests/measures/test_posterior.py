@@ -1,7 +1,5 @@
 """Confidence from posterior draws: reject, envelope, posterior, exceedance and the parts of the entropy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.posterior import summary_of_draws

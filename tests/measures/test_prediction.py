@@ -1,7 +1,5 @@
 """`Prediction`: confidence, credibility, regions and acceptance for every kind, ties and limits included."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

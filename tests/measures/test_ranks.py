@@ -1,7 +1,5 @@
 """Ranks over several data sets, on the example of Demsar (JMLR 7, 2006), and against scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

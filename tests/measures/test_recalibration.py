@@ -1,7 +1,5 @@
 """Events and the reliability diagram."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.measures import Case

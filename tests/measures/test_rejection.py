@@ -1,7 +1,5 @@
 """Accuracy-rejection curves under ties, sureness, matching, and certified thresholds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference.measures import aurc, auroc

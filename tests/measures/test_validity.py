@@ -1,7 +1,5 @@
 """Validity and efficiency of p-values against their literal definitions, and on exchangeable data."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """TCM-NN online beside the batch method on every prefix, and beside the definition for labels yet to come."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference import tcm_nn as naive

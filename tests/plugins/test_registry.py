@@ -1,7 +1,5 @@
 """The registries of methods and steps: names, descriptions, hints, and classes of other packages."""
 
-from __future__ import annotations
-
 import re
 import sys
 

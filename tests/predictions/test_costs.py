@@ -1,7 +1,5 @@
 """Decisions of least expected cost: ``--costs`` and ``confml.predict(costs=...)``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Coverage of the regions of `confml.predict` on held-out rows of real data sets."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

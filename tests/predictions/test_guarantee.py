@@ -1,7 +1,5 @@
 """The guarantee that `confml.predict` states, and its tests of exchangeability."""
 
-from __future__ import annotations
-
 import re
 import types
 

@@ -1,7 +1,5 @@
 """Model files: the same predictions after a fit and from a file, and refusals of files that are not whole."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Certified operating points: ``--risk`` and ``confml.predict(risk=...)``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Classifiers of scikit-learn in model files, and files whose trees lead nowhere."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

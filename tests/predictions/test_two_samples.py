@@ -1,7 +1,5 @@
 """New rows without labels: two-sample tests and label shift, from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 byte for byte: do that after a change that is meant, and read the difference.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import shutil

@@ -1,7 +1,5 @@
 """Studies of the Bayes error of a data set."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from confml.bayes_error import bayes_errors

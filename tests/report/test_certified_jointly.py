@@ -1,7 +1,5 @@
 """``certified-jointly.csv``: thresholds certified together, recomputed from the arrays they come from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reference import certified_paths as literal

@@ -1,7 +1,5 @@
 """Confusion matrices of a run, counted by hand and from its region tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import entry, infos, make_config, make_run, read, result_of

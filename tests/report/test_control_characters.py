@@ -1,7 +1,5 @@
 """Names of methods, classes and columns with control characters harm no terminal and no file."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

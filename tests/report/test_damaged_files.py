@@ -1,7 +1,5 @@
 """Whatever a run can make again it makes again: the next run mends any damage to a file of its report."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """Every metric is declared with its better direction, and ranks follow the declaration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, infos, make_config, make_run, result_of

@@ -1,7 +1,5 @@
 """``confml describe`` finds everything that a config or a report names."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures of the classical experiments: decision boundaries, metrics against parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import computed

@@ -1,7 +1,5 @@
 """Groups of ``by`` in runs and in predictions for new rows, one of them much smaller than the others."""
 
-from __future__ import annotations
-
 import json
 import re
 from types import SimpleNamespace

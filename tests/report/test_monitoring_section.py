@@ -1,7 +1,5 @@
 """``monitoring.csv``: alarms of a pass with a change, and none without one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import entry, infos, make_config, make_run, read, result_of

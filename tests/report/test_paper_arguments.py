@@ -1,7 +1,5 @@
 """What Proedrou et al. argue around their tables: PAC bounds, wrong priors, classes that are absent."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Probabilities: bounds of Venn predictors, and the reliability diagram."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, infos, make_config, make_run, read, result_of

@@ -1,7 +1,5 @@
 """Certified thresholds and online columns, recomputed from CSV files alone."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Accuracy-rejection curves, matched views and chains in reports, on runs made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, infos, make_config, make_run, read

@@ -1,7 +1,5 @@
 """Reports of runs made by hand: golden files, numbers, names, tables, figures, and what is printed."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """``shift.csv``: a config whose coverage weights repair, and one where they cannot and the report says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

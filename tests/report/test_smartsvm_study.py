@@ -1,7 +1,5 @@
 """The SmartSVM study: its configs, and the published tables, ranks and trees of a small run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import computed, read

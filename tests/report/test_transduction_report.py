@@ -1,7 +1,5 @@
 """Reports of Bayesian transduction: curves linked by a threshold, the paper's numbers, version space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from report.report_cases import computed, read
