@@ -13,7 +13,7 @@ import time
 import processes
 import pytest
 from reference.hostile import install
-from runner.stored import stored_keys
+from runner.runs import stored_keys
 
 import confml
 from confml.runner import store as store_module

@@ -13,7 +13,7 @@ import time
 import processes
 import pytest
 from reference.hostile import install
-from runner.stored import stored_keys
+from runner.runs import stored_keys
 
 from confml.runner.store import Store
 
