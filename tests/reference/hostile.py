@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 SOURCE = '''
@@ -124,11 +125,11 @@ class Hostile(Method):
 '''
 
 
-def install(folder: Path) -> Path:
-    """Write the package into ``folder``, which is then put on PYTHONPATH."""
+def install(folder: Path) -> dict[str, str]:
+    """Write the package into ``folder``, and return the environment of a process that finds it."""
     (folder / "hostile_method.py").write_text(SOURCE)
     about = folder / "hostile_method-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile-method\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[confml.methods]\nhostile = hostile_method:Hostile\n")
-    return folder
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -13,16 +12,16 @@ import time
 import processes
 import pytest
 from reference.hostile import install
-from runner.runs import stored_keys
+from report.report_cases import read
+from runner.items import all_ended
+from runner.runs import command, run_serial, stored_keys
 
 from confml.runner.store import Store
 
 CONFIG = """\
 name: hostile
 datasets: [{generate: five-gaussians, n: 40, test-n: 20}]
-methods:
-  - {name: knn, k: 1}
-METHODS
+methods: [METHODS]
 protocol: fixed-split
 baseline: false
 figures: []
@@ -52,42 +51,43 @@ LIMITED = {
     "memory": "needs more memory than its limit of 300 MB",
 }
 HARMLESS = ("none", "print", "thread")
+DONE = {"k=1", *(f"kind={kind}" for kind in HARMLESS)}
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    folder = install(tmp_path_factory.mktemp("package"))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    return install(tmp_path_factory.mktemp("package"))
 
 
-def command(folder, *methods, options=()):
-    (folder / "config.yaml").write_text(CONFIG.replace("METHODS", "\n".join(f"  - {one}" for one in methods)))
+def run_command(folder, *methods, options=()):
+    text = CONFIG.replace("METHODS", ", ".join(["{name: knn, k: 1}", *methods]))
+    (folder / "config.yaml").write_text(text)
     return ["run", "config.yaml", "--out", "out", "--quiet", *options]
 
 
-def kinds(names, more=""):
-    return f"{{name: hostile, sweep: {{kind: [{', '.join(names)}]}}{more}}}"
-
-
-def confml(folder, environment, *arguments):
-    return processes.confml(*arguments, cwd=folder, env=environment)
+def hostile(names, limits="{}"):
+    return f"{{name: hostile, sweep: {{kind: [{', '.join(names)}]}}, limits: {limits}}}"
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, environment):
     """One run, in one worker at a time, of all kinds: (its folder, the finished process)."""
     folder = tmp_path_factory.mktemp("hostile")
-    late = kinds(["hang", "hang-in-c"], ", limits: {timeout: 1}")
-    large = kinds(["memory"], ", limits: {memory: 300MB}")
-    arguments = command(folder, kinds([*HARMLESS, *REASONS]), late, large, options=("--jobs", "1"))
-    done = confml(folder, environment, *arguments)
+    late = hostile(["hang", "hang-in-c"], "{timeout: 1}")
+    large = hostile(["memory"], "{memory: 300MB}")
+    arguments = run_command(folder, hostile([*HARMLESS, *REASONS]), late, large, options=("--jobs", "1"))
+    done = processes.confml(*arguments, cwd=folder, env=environment)
     assert done.returncode == 1, done.stderr
     return folder, done
 
 
 def failures(folder):
-    with open(folder / "out" / "tables/failures.csv", newline="", encoding="utf-8") as file:
-        return {row["params"].removeprefix("kind="): row["error"] for row in csv.DictReader(file)}
+    rows = read(folder / "out" / "tables/failures.csv")
+    return {row["params"].removeprefix("kind="): row["error"] for row in rows}
+
+
+def finished(folder):
+    return {row["params"] for row in read(folder / "out" / "metrics.csv")}
 
 
 @pytest.mark.parametrize("kind", [*REASONS, *LIMITED])
@@ -95,26 +95,21 @@ def test_the_cell_fails_with_its_reason(ran, kind):
     assert {**REASONS, **LIMITED}[kind] in failures(ran[0])[kind]
 
 
-def test_every_other_cell_is_done(ran, environment):
+def test_every_other_cell_is_done(ran):
     folder, _ = ran
-    assert set(failures(folder)) == {*REASONS, *LIMITED}
-    with open(folder / "out" / "metrics.csv", newline="") as file:
-        assert {row["params"] for row in csv.DictReader(file)} == {
-            "k=1",
-            *(f"kind={kind}" for kind in HARMLESS),
-        }
-    status = json.loads(confml(folder, environment, "status", "out", "--json").stdout)
-    assert (status["done"], status["left"]) == (1 + len(HARMLESS), 0)
-    assert confml(folder, environment, "report", "out", "--quiet").returncode == 0
+    assert set(failures(folder)) == {*REASONS, *LIMITED} and finished(folder) == DONE
+    status = json.loads(command("status", folder / "out", "--json").stdout)
+    assert (status["done"], status["left"]) == (len(DONE), 0)
+    command("report", folder / "out", "--quiet")
     assert not list((folder / "out").glob(".work*"))
 
 
-def test_nothing_of_an_error_controls_the_terminal(ran, environment):
+def test_nothing_of_an_error_controls_the_terminal(ran):
     folder, done = ran
-    told = done.stderr + confml(folder, environment, "status", "out").stdout
-    assert not [one for one in told if not (one.isprintable() or one == "\n")]
-    assert "hostile returned an invalid result" in told and "--jobs 1" not in told
-    assert max(len(line) for line in told.splitlines() if line.startswith("failed: ")) < 800
+    printed = done.stderr + command("status", folder / "out").stdout
+    assert not [sign for sign in printed if not (sign.isprintable() or sign == "\n")]
+    assert "hostile returned an invalid result" in printed and "--jobs 1" not in printed
+    assert max(len(line) for line in printed.splitlines() if line.startswith("failed: ")) < 800
 
 
 def test_what_methods_print_goes_to_the_log_of_the_worker(ran):
@@ -136,106 +131,67 @@ def test_a_formula_stays_text_in_a_spreadsheet(ran):
     assert "'=HYPERLINK: click" in (ran[0] / "out" / "tables/failures.csv").read_text(encoding="utf-8")
 
 
-def test_limits_need_worker_processes(tmp_path, environment):
-    arguments = command(tmp_path, kinds(["none"]), options=("--engine", "serial", "--timeout", "5s"))
-    done = confml(tmp_path, environment, *arguments)
-    assert done.returncode == 2 and "leave out --timeout, --memory and limits:" in done.stderr
+def test_limits_need_worker_processes(tmp_path):
+    run_command(tmp_path)
+    refused = run_serial(tmp_path / "config.yaml", tmp_path / "out", "--timeout", "5s", code=2)
+    assert "leave out --timeout, --memory and limits:" in refused.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_serial_on_request_survives_exits(tmp_path, environment):
     """It has no isolation, but sys.exit is the method's own affair there too."""
-    options = ("--engine", "serial")
     failing = {"exit", "generator-exit", "leave"}
-    arguments = command(tmp_path, kinds([*sorted(failing), *HARMLESS]), options=(*options, "--json"))
-    done = confml(tmp_path, environment, *arguments)
+    arguments = run_command(
+        tmp_path, hostile([*failing, *HARMLESS]), options=("--engine", "serial", "--json")
+    )
+    done = processes.confml(*arguments, cwd=tmp_path, env=environment)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
-    assert set(failures(tmp_path)) == failing
+    assert set(failures(tmp_path)) == failing and finished(tmp_path) == DONE
     json.loads(done.stdout)
     assert done.stderr.count("by Python") == done.stderr.count("by C") == 1
-    with open(tmp_path / "out" / "metrics.csv", newline="") as file:
-        assert {row["params"] for row in csv.DictReader(file)} == {
-            "k=1",
-            *(f"kind={one}" for one in HARMLESS),
-        }
 
 
 # ---- signals and orphans
 
-LONG = kinds(["wait"])
 
-
-def waiting(folder, environment):
-    """A run whose method waits in a worker: (the process, the numbers of its descendants)."""
-    environment = {**environment, "HOSTILE_WAIT": "600"}
-    arguments = command(folder, LONG, options=("--jobs", "2"))
-    process = processes.start(*arguments, cwd=folder, env=environment, new_session=True)
-    wait_for_a_cell(folder, process)
-    return process, descendants(process.pid)
-
-
-def wait_for_a_cell(folder, process):
+def workers_of(folder, process):
+    """Wait for the first cell of a run, and return the other processes of the session of its process."""
     limit = time.monotonic() + 120
     while not stored_keys(folder / "out"):
         assert process.poll() is None and time.monotonic() < limit, process.communicate()
         time.sleep(0.05)
-
-
-def descendants(parent):
-    """Numbers of the processes that a process started, and that those started."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True)
-    children = [int(word) for word in found.stdout.split()]
-    return children + [one for child in children for one in descendants(child)]
-
-
-def alive(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def all_ended(processes, seconds=20):
-    limit = time.monotonic() + seconds
-    while any(map(alive, processes)) and time.monotonic() < limit:
-        time.sleep(0.1)
-    return not any(map(alive, processes))
+    listed = subprocess.run(["ps", "-o", "pid=", "--sid", str(process.pid)], capture_output=True, text=True)
+    return [number for number in map(int, listed.stdout.split()) if number != process.pid]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 1), (signal.SIGINT, 3)])
 def test_a_signal_ends_a_run_and_its_workers(tmp_path, environment, number, times):
     """Further Ctrl-C do not disturb the end."""
-    process, workers = waiting(tmp_path, environment)
+    arguments = run_command(tmp_path, hostile(["wait"]), options=("--jobs", "2"))
+    waiting = {**environment, "HOSTILE_WAIT": "600"}
+    process = processes.start(*arguments, cwd=tmp_path, env=waiting, new_session=True)
+    workers = workers_of(tmp_path, process)
     for _ in range(times):
         os.kill(process.pid, number)
         time.sleep(0.05)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130 and b"run the same command again to continue" in told
-    assert b"Traceback" not in told
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"run the same command again to continue" in errors
+    assert b"Traceback" not in errors
     assert workers and all_ended(workers)
-    assert not list((tmp_path / "out").glob(".work*")) and not (tmp_path / "out" / "failures").exists()
-
-
-SCRIPT = """
-import confml
-
-assert __name__ == "__main__"
-method = {"name": "hostile", "sweep": {"kind": ["wait"]}}
-data = {"generate": "five-gaussians", "n": 40, "test-n": 20}
-confml.run({"name": "a", "datasets": [data], "methods": [{"name": "knn", "k": 1}, method],
-            "protocol": "fixed-split", "figures": []}, out="out", jobs=2)
-"""
+    assert not list((tmp_path / "out").glob(".work*")) and not stored_keys(tmp_path / "out", "failures")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_workers_end_with_a_killed_script(tmp_path, environment):
-    (tmp_path / "script.py").write_text(SCRIPT)
-    environment = {**environment, "HOSTILE_WAIT": "600"}
-    process = subprocess.Popen([sys.executable, "script.py"], cwd=tmp_path, env=environment)
-    wait_for_a_cell(tmp_path, process)
-    workers = descendants(process.pid)
+    run_command(tmp_path, hostile(["wait"]))
+    (tmp_path / "script.py").write_text(
+        "import confml\nassert __name__ == '__main__'\nconfml.run('config.yaml', out='out', jobs=2)"
+    )
+    waiting = {**environment, "HOSTILE_WAIT": "600"}
+    script = [sys.executable, "script.py"]
+    process = subprocess.Popen(script, cwd=tmp_path, env=waiting, start_new_session=True)
+    workers = workers_of(tmp_path, process)
     process.kill()
     process.wait(timeout=60)
     assert workers and all_ended(workers, seconds=10)
