@@ -1,6 +1,7 @@
 """Splits depend on the seed, the data and the repeat alone; groups stay together; odd classes do no harm."""
 
 from dataclasses import replace
+from datetime import datetime, time
 
 import numpy as np
 import pytest
@@ -15,16 +16,15 @@ from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import Split, inner_folds, outer_splits, sizes_identity, split_rows
 
 
-def data_of(y, groups=None, train_rows=None, test_rows=None, shift=0.0):
-    X = np.arange(len(y), dtype=float)[:, None] + shift
+def data_of(y, groups=None, **others):
+    X = np.arange(len(y), dtype=float)[:, None]
     return DataSet(
-        "d", X, np.asarray(y), ("a",), X, ("a",), np.array([False]), (None,), train_rows, test_rows, groups
+        "d", X, np.asarray(y), ("a",), X, ("a",), np.zeros(1, bool), (None,), groups=groups, **others
     )
 
 
-def protocol(kind="holdout", **more):
-    given = {"repeats": 1, "test_size": 0.3, "folds": 5, "inner_folds": 3, "stratify": True} | more
-    return Protocol(kind=kind, **given)
+def protocol(kind="holdout", **others):
+    return Protocol(kind=kind, **{"test_size": 0.3, "folds": 5, "inner_folds": 3} | others)
 
 
 def rows_of(data, rules, seed=1):
@@ -32,10 +32,28 @@ def rows_of(data, rules, seed=1):
 
 
 Y = np.repeat([0, 1, 2], [50, 30, 20])
+stratified = pytest.mark.parametrize("stratify", [True, False])
+random_kinds = pytest.mark.parametrize("kind", ["holdout", "k-fold"])
 
 
-@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
-@pytest.mark.parametrize("stratify", [True, False])
+@random_kinds
+@stratified
+@pytest.mark.parametrize("groups", [None, np.arange(101) // 4])
+def test_each_row_is_in_one_part_and_repeats_differ(kind, stratify, groups):
+    """More repeats keep the earlier ones."""
+    data = data_of([*Y, 3], groups)
+    few, many = (rows_of(data, protocol(kind, repeats=n, stratify=stratify)) for n in (2, 4))
+    assert all(map(np.array_equal, sum(few, ()), sum(many, ())))
+    assert len({tuple(test) for _, test in many}) == len(many)
+    for train, test in many:
+        assert sorted([*train, *test]) == list(range(101))
+        assert groups is None or not set(groups[train]) & set(groups[test])
+        if kind == "holdout" and stratify and groups is None:
+            assert 100 in train  # the only row of its class
+
+
+@random_kinds
+@stratified
 def test_rows_of_a_larger_data_set(kind, stratify):
     y = np.array([*Y, 3])
     rules = protocol(kind, repeats=2, rows=40, stratify=stratify)
@@ -44,86 +62,36 @@ def test_rows_of_a_larger_data_set(kind, stratify):
     assert not np.array_equal(first, last)  # each repeat draws other rows
     if stratify:
         assert np.bincount(y[first]).tolist() == [20, 12, 8, 1]
-    for (train, test), (other, rest) in zip(
-        rows_of(data_of(Y), protocol(kind, rows=100)), rows_of(data_of(Y), protocol(kind)), strict=True
-    ):
-        assert (len(train), len(test)) == (len(other), len(rest))  # a data set that is not larger is whole
+    whole, larger = (rows_of(data_of(Y), protocol(kind, rows=rows)) for rows in (None, 100))
+    assert [list(map(len, pair)) for pair in whole] == [list(map(len, pair)) for pair in larger]
 
 
-@pytest.mark.parametrize("stratify", [True, False])
+@stratified
 @pytest.mark.parametrize("groups", [None, np.arange(41) % 9])
-@pytest.mark.parametrize("kind", ["holdout", "k-fold", "leave-one-out", "online"])
+@pytest.mark.parametrize("kind", ["holdout", "k-fold", "online"])
 def test_splits_with_one_identity_of_sizes_have_parts_of_one_size(kind, groups, stratify):
-    given = {} if kind == "leave-one-out" else {"repeats": 6}
-    rules = Protocol(kind=kind, folds=4, stratify=stratify, **given)
-    rng = np.random.default_rng(0)
+    rules = protocol(kind, repeats=6, stratify=stratify)
     for counts in ([30, 8, 3], [37, 3, 1], [14, 14, 13]):
-        y = rng.permutation(np.repeat([0, 1, 2], counts))
-        data = data_of(y, None if kind == "leave-one-out" else groups)
+        data = data_of(np.random.default_rng(0).permutation(np.repeat([0, 1, 2], counts)), groups)
         splits = outer_splits(rules, data)
-        sizes = {}
-        for split in splits:
-            parts = tuple(map(len, split_rows(data, rules, split, 1)))
-            sizes.setdefault(sizes_identity(rules, data, split), set()).add(parts)
-        assert all(len(found) == 1 for found in sizes.values())
-        whole = groups is not None and kind != "leave-one-out"
-        expected = len(splits) if whole else 4 if kind == "k-fold" else 1
-        assert len(sizes) == expected
+        identities = [sizes_identity(rules, data, split) for split in splits]
+        sizes = {(name, *map(len, pair)) for name, pair in zip(identities, rows_of(data, rules), strict=True)}
+        expected = len(splits) if groups is not None else 5 if kind == "k-fold" else 1
+        assert len(sizes) == len(set(identities)) == expected
 
 
 def test_leave_one_out():
-    data, rules = data_of(Y), Protocol(kind="leave-one-out")
-    rows = rows_of(data, rules)
-    assert [test.tolist() for _, test in rows] == [[row] for row in range(len(Y))]
-    assert all(sorted([*train, *test]) == list(range(len(Y))) for train, test in rows)
-    assert [split.name for split in outer_splits(rules, data)][:2] == ["row0", "row1"]
-
-
-@pytest.mark.parametrize(
-    "data, message",
-    [
-        (
-            data_of(np.arange(10_001) % 2),
-            "has 10001 rows, so leave-one-out would fit every method 10001 times",
-        ),
-        (data_of(Y, groups=np.arange(100) // 2), "has groups, and leave-one-out would divide them"),
-        (data_of([1]), "leave-one-out needs two"),
-    ],
-)
-def test_leave_one_out_is_refused_before_the_list_of_splits(data, message):
-    with pytest.raises(ConfigError, match=message):
-        outer_splits(Protocol(kind="leave-one-out"), data)
-
-
-@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
-def test_more_repeats_keep_the_earlier_ones(kind):
-    few, many = (rows_of(data_of(Y), protocol(kind, repeats=n)) for n in (2, 4))
-    for (train, test), (train2, test2) in zip(few, many, strict=False):
-        assert (train == train2).all() and (test == test2).all()
-    firsts = {tuple(test) for _, test in many}
-    assert len(firsts) == len(many)  # repeats differ
-
-
-def test_a_class_with_one_row_goes_to_training():
-    y = np.append(Y, 3)
-    train, test = rows_of(data_of(y), protocol())[0]
-    assert len(y) - 1 in train and sorted([*train, *test]) == list(range(len(y)))
-    for train, test in rows_of(data_of(y), protocol("k-fold")):
-        assert sorted([*train, *test]) == list(range(len(y)))
-
-
-@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
-@pytest.mark.parametrize("stratify", [True, False])
-def test_groups_stay_together(kind, stratify):
-    groups = np.arange(len(Y)) // 4
-    for train, test in rows_of(data_of(Y, groups), protocol(kind, stratify=stratify)):
-        assert not set(groups[train]) & set(groups[test])
-        assert sorted([*train, *test]) == list(range(len(Y)))
+    data, rules = data_of(Y), protocol("leave-one-out")
+    splits = outer_splits(rules, data)
+    assert [split.name for split in splits][:2] == ["row0", "row1"]
+    assert {sizes_identity(rules, data, split) for split in splits} == {None}
+    for row, (train, test) in enumerate(rows_of(data, rules)):
+        assert test.tolist() == [row] and train.tolist() == [*range(row), *range(row + 1, len(Y))]
 
 
 def test_inner_folds_lie_within_the_training_part():
     data, rules = data_of(Y, groups=np.arange(len(Y)) // 2), protocol()
-    train, test = rows_of(data, rules)[0]
+    train, _ = rows_of(data, rules)[0]
     folds = inner_folds(data, train, rules, Split("holdout"), 1)
     assert len(folds) == 3
     for inner_train, validation in folds:
@@ -135,8 +103,6 @@ def test_fixed_split_is_the_providers():
     data = data_of(Y, train_rows=np.arange(70), test_rows=np.arange(70, 100))
     train, test = rows_of(data, protocol("fixed-split"))[0]
     assert train.tolist() == list(range(70)) and test.tolist() == list(range(70, 100))
-    with pytest.raises(ConfigError, match="no training and test parts of its own; use protocol kind holdout"):
-        rows_of(data_of(Y), protocol("fixed-split"))
 
 
 @pytest.mark.parametrize(
@@ -144,22 +110,25 @@ def test_fixed_split_is_the_providers():
     [
         ([0, 1, 0], None, protocol("k-fold"), "has 3 rows, too few for 5 folds"),
         (Y, np.zeros(100), protocol("k-fold"), "has 1 group, too few for 5 folds .protocol.folds."),
+        ([0, 0, 1, 1, 2, 2], None, protocol(test_size=0.2), "into a holdout with test-size 0.2"),
         (
-            [0, 0, 1, 1, 2, 2],
+            Y,
             None,
-            protocol(test_size=0.2),
-            "cannot be split into a holdout with test-size 0.2",
+            protocol("fixed-split"),
+            "no training and test parts of its own; use protocol kind holdout",
         ),
+        (np.arange(10_001) % 2, None, protocol("leave-one-out"), "would fit every method 10001 times"),
+        (Y, np.arange(100) // 2, protocol("leave-one-out"), "leave-one-out would divide them"),
+        ([1], None, protocol("leave-one-out"), "leave-one-out needs two"),
     ],
 )
-def test_what_cannot_be_split_is_said(y, groups, rules, words):
+def test_data_that_cannot_be_split(y, groups, rules, words):
     with pytest.raises(ConfigError, match=words):
         rows_of(data_of(y, groups), rules)
 
 
-DAYS = (
-    np.array("2024-03-01", dtype="datetime64[D]") + np.arange(20)[::-1] // 2
-)  # two rows a day, the last first
+# Two rows a day, the last first.
+DAYS = np.array("2024-03-01", dtype="datetime64[D]") + np.arange(20)[::-1] // 2
 
 
 def dated(texts, groups=None, **keys):
@@ -170,11 +139,9 @@ def dated(texts, groups=None, **keys):
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%Y%m%d", "%Y-%m-%dT%H:%M"])
 def test_training_rows_are_before_test_rows(form):
-    texts = (
-        [day.strftime(form) for day in DAYS.tolist()] if "%H" not in form else [f"{d}T10:00" for d in DAYS]
-    )
+    texts = [datetime.combine(day, time(10)).strftime(form) for day in DAYS.tolist()]
     data = dated(texts)
-    rules = Protocol(kind="ordered", by="date", test_size=0.3)
+    rules = protocol("ordered", by="date")
     ((train, test),) = rows_of(data, rules)
     assert test.tolist() == [0, 1, 2, 3, 4, 5] and train.tolist() == list(range(6, 20))
     assert [split.name for split in outer_splits(rules, data)] == ["ordered"]
