@@ -5,11 +5,10 @@ import math
 import os
 
 import pytest
-from click.testing import CliRunner
+from runner.runs import command, contents, run_serial
 
 import confml
 from confml._json import from_json, to_json
-from confml.cli import cli
 from confml.runs import load_settings
 
 CONFIG = """\
@@ -22,12 +21,6 @@ methods:
 protocol: {kind: holdout, test-size: 0.3, repeats: 1}
 figures: []
 """
-
-
-def execute(*arguments):
-    done = CliRunner().invoke(cli, [*map(str, arguments)])
-    assert done.exit_code == 0, done.output + repr(done.exception)
-    return done.stdout
 
 
 def strict(text):
@@ -61,17 +54,16 @@ def test_overrides_from_python_may_be_such_values():
 
 @pytest.mark.parametrize("name", ["plain", b"out\xff"])
 def test_runs_with_such_values_write_their_report_and_resume(tmp_path, name):
-    (tmp_path / "c.yaml").write_text(CONFIG)
-    out = tmp_path / os.fsdecode(name)
-    command = ("run", tmp_path / "c.yaml", "--out", out, "--engine", "serial", "--quiet")
-    execute(*command)
-    files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    documents = {path.name: strict(files[path]) for path in files if path.suffix == ".json"}
+    config, out = tmp_path / "c.yaml", tmp_path / os.fsdecode(name)
+    config.write_text(CONFIG)
+    first = run_serial(config, out)
+    files = contents(out, "*")
+    documents = {path.rpartition("/")[2]: strict(files[path]) for path in files if path[-5:] == ".json"}
     assert {"summary.json", "answer.json", "manifest.json"} <= documents.keys()
-    execute(*command)  # the config, the cells and the data are the same
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
-    assert strict(execute("status", out, "--json"))["done"] == 4
-    strict(execute("report", out, "--json"))
+    again = run_serial(config, out)  # the config, the cells and the data are the same
+    assert contents(out, "*") == files and again.stdout == first.stdout
+    assert strict(command("status", out, "--json").stdout)["done"] == 4
+    assert strict(command("report", out, "--json").stdout) == documents["summary.json"]
     run = confml.load_run(out)
     assert run.manifest["cells"][0]["params"]["p"] == math.inf
     assert math.isnan(run.manifest["config"]["steps"][0]["missing_values"])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pytest
 import yaml
+from config.cases import messages
+from report.report_cases import read
+from runner.runs import command, run_serial
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from confml.cli import main
 from confml.config import make_config
-from confml.errors import ConfmlError
 from confml.measures import evaluate
 from confml.measures.martingales import power_martingale, simple_mixture
 from confml.methods.tcm_nn.online import OnlineTCMNN
@@ -28,11 +26,9 @@ def test_power_martingale_is_its_product():
     for epsilon in (0.3, 0.92, 1.0):
         product = np.cumprod(epsilon * p ** (epsilon - 1))
         assert np.allclose(power_martingale(p, epsilon), np.log10(product))
-    for wrong in (0.0, 1.1, math.nan):
-        with pytest.raises(ValueError, match="epsilon must be"):
-            power_martingale(p, wrong)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        power_martingale([0.5, math.nan])
+    for wrong in ((p, 0.0), (p, 1.1), (p, math.nan), ([0.5, math.nan], 0.5)):
+        with pytest.raises(ValueError, match="epsilon must be|between 0 and 1"):
+            power_martingale(*wrong)
 
 
 @pytest.mark.parametrize("shape", [0.2, 0.9, 1.0, 3.0], ids="beta{}".format)
@@ -54,6 +50,10 @@ def test_simple_mixture_of_many_p_values_neither_overflows_nor_breaks_off():
     assert simple_mixture(np.full(5, math.exp(-1) / 10))[-1] > 0 > simple_mixture(np.full(5, 0.9))[-1]
 
 
+def metrics_of(view, y):
+    return {row.metric: row.value for row in evaluate(view, y)}
+
+
 def test_a_fair_game_rarely_wins_and_a_broken_order_always_does():
     rng = np.random.default_rng(2)
     largest = [simple_mixture(rng.random(400)).max() for _ in range(300)]
@@ -64,7 +64,7 @@ def test_a_fair_game_rarely_wins_and_a_broken_order_always_does():
 
     def end(order):
         view = OnlineTCMNN([0, 1], k=3, smoothed=True, random_state=0).predict_then_learn(X[order], y[order])
-        return {row.metric: row.value for row in evaluate(view, y[order])}["log10_mixture_martingale"]
+        return metrics_of(view, y[order])["log10_mixture_martingale"]
 
     assert end(np.arange(300)) > 2
     assert end(rng.permutation(300)) < 1.5
@@ -75,20 +75,18 @@ def test_smoothed_p_values_of_exchangeable_examples_are_uniform():
     X, y = rng.integers(0, 4, (600, 2)).astype(float), rng.integers(0, 3, 600)
     view = OnlineTCMNN([0, 1, 2], smoothed=True, random_state=1).predict_then_learn(X, y)
     p = view.scores[np.arange(600), y]
-    assert kstest(p, "uniform").pvalue > 0.01, "independent, unlike those of one test part"
-    assert abs(np.corrcoef(p[1:], p[:-1])[0, 1]) < 0.12, "and independent"
-    values = {row.metric: row.value for row in evaluate(view, y)}
-    assert values["ks_statistic"] == pytest.approx(kstest(p, "uniform").statistic)
+    assert kstest(p, "uniform").pvalue > 0.01
+    assert abs(np.corrcoef(p[1:], p[:-1])[0, 1]) < 0.12, "independent, unlike those of one test part"
+    assert metrics_of(view, y)["ks_statistic"] == pytest.approx(kstest(p, "uniform").statistic)
 
 
 def test_examples_that_are_not_learnt_make_no_martingale():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
     online = OnlineTCMNN([0, 1]).learn(X[:20], y[:20])
-    told = {row.metric for row in evaluate(online.predict(X[20:]), y[20:])}
-    assert "ks_statistic" in told and not any("martingale" in metric for metric in told)
-    steps = {row.metric for row in evaluate(online.predict_then_learn(X[20:], y[20:]), y[20:])}
-    assert "log10_power_martingale" in steps
+    predicted = metrics_of(online.predict(X[20:]), y[20:])
+    assert "ks_statistic" in predicted and "log10_power_martingale" not in predicted
+    assert "log10_power_martingale" in metrics_of(online.predict_then_learn(X[20:], y[20:]), y[20:])
 
 
 # ---- from a config to its files
@@ -106,31 +104,17 @@ CONFIG = {
 }
 
 
-def confml(*arguments, code=0) -> str:
-    """Run a command line; what it said on both streams."""
-    said = io.StringIO()
-    with pytest.raises(SystemExit) as ended, redirect_stdout(said), redirect_stderr(said):
-        main([*map(str, arguments)])
-    assert ended.value.code == code, said.getvalue()
-    return said.getvalue()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     base = tmp_path_factory.mktemp("online")
     (base / "stream.yaml").write_text(yaml.safe_dump(CONFIG))
-    confml("run", base / "stream.yaml", "--out", base / "a", "--quiet", "--engine", "serial")
+    run_serial(base / "stream.yaml", base / "a", "--quiet")
     return base
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_every_step_is_written(folder):
     path = folder / "a" / "regions" / "iris" / "tcm-nn_smoothed=true_k=3.csv"
-    rows = [row for row in rows_of(path) if row["split"] == "r1"]
+    rows = [row for row in read(path) if row["split"] == "r1"]
     assert [int(row["learnt"]) for row in rows] == list(range(20, 150))
     assert len({row["row"] for row in rows}) == 130
     p = np.array([float(row["p_smoothed"]) for row in rows])
@@ -139,41 +123,25 @@ def test_every_step_is_written(folder):
         assert (folder / "a" / "figures" / name).is_file()
 
 
-@pytest.fixture(scope="module")
-def again(folder):
-    """The folder of a run of the first repeat alone."""
-    out = ("--out", folder / "b", "--quiet", "--engine", "serial")
-    confml("run", folder / "stream.yaml", *out, "--set", "protocol.repeats=1")
-    return folder / "b"
-
-
-def test_the_same_bytes_again_and_an_order_of_its_own_each_repeat(folder, again):
+def test_each_repeat_has_an_order_of_its_own_whatever_their_number(folder):
     config = folder / "stream.yaml"
+    run_serial(config, folder / "b", "--quiet", "--set", "protocol.repeats=1")
     for k in (1, 3):
         name = f"regions/iris/tcm-nn_smoothed=true_k={k}.csv"
-        rows = rows_of(folder / "a" / name)
-        assert [row for row in rows if row["split"] == "r0"] == rows_of(again / name)
+        rows = read(folder / "a" / name)
+        assert [row for row in rows if row["split"] == "r0"] == read(folder / "b" / name)
     orders = [[row["row"] for row in rows if row["split"] == split] for split in ("r0", "r1")]
     assert orders[0] != orders[1]
-    assert "4 fits" in confml("run", "--dry-run", config, "--out", folder / "a")
+    assert "4 fits" in command("run", "--dry-run", config, "--out", folder / "a").stdout
 
 
-def test_mistakes_in_a_config_are_all_told():
+def test_all_mistakes_in_a_config_are_reported():
     wrong = CONFIG | {
         "steps": ["standardise"],
         "noise": {"labels": 0.1, "on": "train"},
         "methods": ["knn", {"name": "tcm-nn", "tune": {"k": [1, 3]}}],
         "protocol": {"kind": "online", "repeats": 2, "folds": 3},
     }
-    with pytest.raises(ConfmlError) as caught:
-        make_config(wrong)
-    text = str(caught.value)
-    for words in (
-        "step 'standardise' is fitted to a training part",
-        "noise.on: protocol online has no training part",
-        "'knn' does not learn one example at a time",
-        "methods.1.tune: protocol online has no training part",
-        "with order: given every repeat is the same",
-        "online has no folds",
-    ):
+    text = "\n".join(messages(make_config, wrong))
+    for words in ("step 'standardise'", "noise.on", "'knn'", "methods.1.tune", "order: given", "no folds"):
         assert words in text

@@ -111,12 +111,7 @@ def test_fixed_split_is_the_providers():
         ([0, 1, 0], None, protocol("k-fold"), "has 3 rows, too few for 5 folds"),
         (Y, np.zeros(100), protocol("k-fold"), "has 1 group, too few for 5 folds .protocol.folds."),
         ([0, 0, 1, 1, 2, 2], None, protocol(test_size=0.2), "into a holdout with test-size 0.2"),
-        (
-            Y,
-            None,
-            protocol("fixed-split"),
-            "no training and test parts of its own; use protocol kind holdout",
-        ),
+        (Y, None, protocol("fixed-split"), "no training and test parts of its own; use protocol kind"),
         (np.arange(10_001) % 2, None, protocol("leave-one-out"), "would fit every method 10001 times"),
         (Y, np.arange(100) // 2, protocol("leave-one-out"), "leave-one-out would divide them"),
         ([1], None, protocol("leave-one-out"), "leave-one-out needs two"),
