@@ -4,12 +4,10 @@ import hashlib
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import command, invoke, refusal
 from data import test_download
 
-from confml.commands.data import data
 from confml.data import cards
-from confml.errors import ConfigError
 
 TRAIN, TEST = b"1,2,a\n3,4,b\n5,6,a\n", b"7,8,b\n9,10,a\n"
 
@@ -85,13 +83,6 @@ def put_card(tmp_path, monkeypatch):
     cards.read_card.cache_clear()
 
 
-def run(*arguments: str):
-    result = CliRunner().invoke(data, arguments)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
-
-
 def serve(server, train: bytes = TRAIN):
     (server.folder / "toy.train").write_bytes(train)
     (server.folder / "toy.test").write_bytes(TEST)
@@ -110,21 +101,21 @@ def listed(result) -> dict[str, str]:
 
 def test_list(put_card, tmp_path):
     put_card("http://127.0.0.1:9")
-    lines = run("list").stdout.splitlines()
+    lines = command("data", "list").stdout.splitlines()
     assert lines[0].split() == ["NAME", "ROWS", "FEATURES", "CLASSES", "FILES", "TITLE"]
     assert lines[1].split()[:4] == ["toy", "5", "2", "2"] and lines[1].endswith("to fetch  A toy")
     assert lines[2].split()[:4] == ["toy-merged", "5", "2", "1"]
     assert any(line.startswith("five-gaussians ") for line in lines)
-    assert listed(run("list", "--json")) == {"toy": "to fetch", "toy-merged": "to fetch"}
+    assert listed(command("data", "list", "--json")) == {"toy": "to fetch", "toy-merged": "to fetch"}
     place_files(tmp_path)
-    assert listed(run("list", "--json")) == {"toy": "here", "toy-merged": "here"}
+    assert listed(command("data", "list", "--json")) == {"toy": "here", "toy-merged": "here"}
     place_files(tmp_path, test=b"1,2,wrong\n")
-    assert listed(run("list", "--json"))["toy"] == "wrong"
+    assert listed(command("data", "list", "--json"))["toy"] == "wrong"
 
 
 def test_info(put_card, tmp_path):
     put_card("http://127.0.0.1:9", source="manual: ask the author")
-    text = run("info", "toy").stdout
+    text = command("data", "info", "toy").stdout
     for part in (
         "toy: A toy\n\nTwo numbers and a class.\n",
         "rows        5 (3 to train on, 2 to test)\n",
@@ -136,11 +127,14 @@ def test_info(put_card, tmp_path):
     ):
         assert part in text
     place_files(tmp_path)
-    assert f"toy/toy.test: here, {tmp_path / 'given' / 'toy' / 'toy.test'}\n" in run("info", "toy").stdout
-    told = json.loads(run("info", "toy-merged", "--json").stdout)
-    assert told["base"] == "toy" and told["class_rows"] == {"c": 5}
-    assert told["paper"]["changed"] == ["classes a and b are one"]
-    assert [(file["file"], file["state"]) for file in told["files"]] == [
+    assert (
+        f"toy/toy.test: here, {tmp_path / 'given' / 'toy' / 'toy.test'}\n"
+        in command("data", "info", "toy").stdout
+    )
+    document = json.loads(command("data", "info", "toy-merged", "--json").stdout)
+    assert document["base"] == "toy" and document["class_rows"] == {"c": 5}
+    assert document["paper"]["changed"] == ["classes a and b are one"]
+    assert [(file["file"], file["state"]) for file in document["files"]] == [
         ("toy/toy.train", "found"),
         ("toy/toy.test", "found"),
     ]
@@ -149,16 +143,15 @@ def test_info(put_card, tmp_path):
 def test_fetch(put_card, server, tmp_path):
     serve(server)
     put_card(server.url)
-    result = run("fetch", "toy", "toy-merged")
-    assert result.exit_code == 0
+    result = command("data", "fetch", "toy", "toy-merged")
     folder = tmp_path / "cache" / "data" / "toy"
     assert result.stdout.splitlines() == [
         f"toy/toy.train: fetched, {folder / 'toy.train'}",
         f"toy/toy.test: fetched, {folder / 'toy.test'}",
     ]
     assert result.stderr.count("fetching toy/") == 2
-    again = run("fetch", "--all")
-    assert again.exit_code == 0 and again.stderr == ""
+    again = command("data", "fetch", "--all")
+    assert again.stderr == ""
     assert [line.split()[1] for line in again.stdout.splitlines()] == ["here,", "here,"]
     assert len(server.asked) == 2
 
@@ -166,14 +159,14 @@ def test_fetch(put_card, server, tmp_path):
 def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card, server, tmp_path):
     put_card(server.url, source="manual: ask the author")
     serve(server, TRAIN.replace(b"a", b"c"))
-    result = run("fetch", "toy")
+    result = invoke("data", "fetch", "toy")
     assert result.exit_code == 3 and result.stdout == ""
-    told = result.stderr.splitlines()
-    assert told[1].startswith(
+    lines = result.stderr.splitlines()
+    assert lines[1].startswith(
         f"toy/toy.train: {server.url}/toy.train: cannot be fetched: SHA256 hash of downloaded file "
     )
-    assert told[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
-    assert told[3] == "2 of 2 files could not be fetched"
+    assert lines[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
+    assert lines[3] == "2 of 2 files could not be fetched"
     assert not list((tmp_path / "cache" / "data" / "toy").iterdir())
 
 
@@ -183,7 +176,7 @@ def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card,
 def test_check_of_a_file_prints_notes_and_findings(tmp_path):
     rows = [f"{i % 5},{'rg'[i % 2]},{i * 1000 % 7919},{'ab'[i % 2]}" for i in range(30)]
     (tmp_path / "mine.csv").write_text("x,colour,income,y\n" + "\n".join([*rows, rows[4]]) + "\n")
-    result = run("check", str(tmp_path / "mine.csv"), "--label", "y")
+    result = command("data", "check", tmp_path / "mine.csv", "--label", "y")
     assert result.stdout.splitlines() == [
         "mine: 31 rows, 3 features, 1 of them categorical, 2 classes",
         "classes: a: 16, b: 15",
@@ -196,14 +189,15 @@ def test_check_of_a_file_prints_notes_and_findings(tmp_path):
         "or more; steps: [standardise] for distance and margin methods, unless all features have one unit",
         "3 findings",
     ]
-    told = json.loads(run("check", str(tmp_path / "mine.csv"), "--label", "y", "--json").stdout)
-    assert told["findings"][0]["lines"] == [32] and told["categorical"] == ["colour"]
-    assert [one["code"] for one in told["findings"]][1:] == ["gives-label-away", "unscaled-features"]
+    document = json.loads(command("data", "check", tmp_path / "mine.csv", "--label", "y", "--json").stdout)
+    assert document["findings"][0]["lines"] == [32] and document["categorical"] == ["colour"]
+    assert [finding["code"] for finding in document["findings"]][1:] == [
+        "gives-label-away",
+        "unscaled-features",
+    ]
 
 
 def test_check_of_a_card_and_what_it_refuses(tmp_path):
-    assert "iris: 150 rows, 4 features, 3 classes" in run("check", "iris").stdout
-    with pytest.raises(ConfigError, match="--label is for table files"):
-        run("check", "iris", "--label", "y")
-    with pytest.raises(ConfigError, match="needs --label"):
-        run("check", str(tmp_path / "mine.csv"))
+    assert "iris: 150 rows, 4 features, 3 classes" in command("data", "check", "iris").stdout
+    assert "--label is for table files" in str(refusal("data", "check", "iris", "--label", "y"))
+    assert "needs --label" in str(refusal("data", "check", tmp_path / "mine.csv"))

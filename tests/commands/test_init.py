@@ -6,18 +6,16 @@ import sys
 import numpy as np
 import pandas
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 from sklearn import datasets
 
 import confml
-from confml.commands.init import init
 from confml.config import load_config
 from confml.config.suggestion import LEVELS, rows_needed
 from confml.data import load
 from confml.data.coding import plain_numbers
 from confml.data.frame_table import frame_table
 from confml.data.identifiers import no_feature
-from confml.errors import ConfigError, DataError
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +39,15 @@ def loans(rows=240, decimal=",", separator=";", job="clerk farmer nurse no"):
     return "\n".join(separator.join(line) for line in lines) + "\n"
 
 
-def run(*arguments, fails=None):
-    """(stdout, stderr) of the command, or the message of the error that it fails with."""
-    result = CliRunner().invoke(init, [str(one) for one in arguments])
-    if fails is not None:
-        assert isinstance(result.exception, fails), result.exception or result.output
-        return str(result.exception)
-    assert result.exit_code == 0, result.exception or result.output
+def run(*arguments):
+    """(stdout, stderr) of the command."""
+    result = command("init", *arguments)
     return result.stdout, result.stderr
+
+
+def error(*arguments):
+    """Text of the error of the command."""
+    return str(refusal("init", *arguments))
 
 
 def test_columns_of_every_kind_are_proposed(here):
@@ -65,7 +64,7 @@ def test_columns_of_every_kind_are_proposed(here):
     assert "levels: [0.05, 0.1, 0.2]" in text and "is about 1/65 = 0.015" in text
     question = "subjects with several rows each, in 240 rows: 'branch' (40 values); if so, groups: branch"
     assert question in messages and "wrote loans.yaml" in messages
-    assert "the file exists" in run("loans.csv", "--label", "default", fails=ConfigError)
+    assert "the file exists" in error("loans.csv", "--label", "default")
     assert run("loans.csv", "--label", "default", "--out", "-")[0] == text
     data = load(config.datasets[0].as_dict())
     assert len(data) == 240 and data.id_columns == ("customer",)
@@ -91,8 +90,8 @@ def test_columns_of_every_kind_are_proposed(here):
 def test_reasons_to_leave_a_column_out(values, reason):
     table = frame_table(pandas.DataFrame({"patient ID": values}), "t")
     numbers, is_number = plain_numbers(table, ["patient ID"], ".")
-    code, found = no_feature("patient ID", numbers[:, 0] if is_number[0] else table.texts("patient ID"))
-    assert found.startswith(reason or "!") == bool(reason) == bool(code)
+    code, reason_text = no_feature("patient ID", numbers[:, 0] if is_number[0] else table.texts("patient ID"))
+    assert reason_text.startswith(reason or "!") == bool(reason) == bool(code)
 
 
 def test_rare_classes_have_label_conditional_p_values(here):
@@ -121,7 +120,7 @@ def test_the_config_runs_and_predicts(here):
     methods = {method.rpartition(".")[2] for method in finished.metrics["method"]}
     trees = {"RandomForestClassifier", "HistGradientBoostingClassifier"}
     assert methods == {"tcm-nn", "LogisticRegression", *trees, "majority-class"}
-    message = run("loans.csv", "--label", "default", "--out", "configs/loans.yaml", fails=ConfigError)
+    message = error("loans.csv", "--label", "default", "--out", "configs/loans.yaml")
     assert "configs/loans.yaml: the file exists" in message and "--force" in message
 
 
@@ -152,7 +151,7 @@ def test_names_that_are_not_utf_8(here):
     folder = here / os.fsdecode(b"caf\xe9")
     folder.mkdir()
     (folder / "loans.csv").write_text(loans(60))
-    assert "is not UTF-8" in run(folder / "loans.csv", "--label", "default", "--out", "-", fails=DataError)
+    assert "is not UTF-8" in error(folder / "loans.csv", "--label", "default", "--out", "-")
     run(folder / "loans.csv", "--label", "default", "--out", folder / "c.yaml")
     confml.run(folder / "c.yaml", out=folder / "run", overrides={"methods": ["knn"]}, engine="serial")
     assert len(confml.load_run(folder / "run").metrics)

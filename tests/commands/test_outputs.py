@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import processes
 import pytest
-from click.testing import CliRunner
+from command_line import invoke
 
-from confml.cli import cli
 from confml.errors import ConfmlError
 
 TABLE = "x,z,y\n" + "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(40))
@@ -29,7 +28,7 @@ protocol: {kind: k-fold, folds: 2}
 def confml(*arguments, cwd):
     """Run a command line in a folder; return its exit code and what it said."""
     with contextlib.chdir(cwd):
-        done = CliRunner().invoke(cli, arguments)
+        done = invoke(*arguments)
     assert done.exception is None or isinstance(done.exception, ConfmlError | SystemExit), done.exception
     code = getattr(done.exception, "exit_code", done.exit_code)
     return SimpleNamespace(returncode=code, stderr=f"{done.output} {done.exception or ''}")
@@ -80,7 +79,7 @@ FOLDERS = {  # commands that write into --out, and a file that they write there
 }
 
 
-@pytest.mark.parametrize("arguments", INPUTS, ids=lambda one: " ".join(one[-3:]).replace("/", "|"))
+@pytest.mark.parametrize("arguments", INPUTS, ids=lambda words: " ".join(words[-3:]).replace("/", "|"))
 def test_inputs_are_never_replaced(here, arguments):
     before = {path.name: path.read_bytes() for path in here.iterdir()}
     done = confml(*arguments, "--force", cwd=here)
@@ -88,10 +87,10 @@ def test_inputs_are_never_replaced(here, arguments):
     assert {path.name: path.read_bytes() for path in here.iterdir()} == before
 
 
-@pytest.mark.parametrize("arguments", FOREIGN, ids=lambda one: f"{one[0]} {one[-2]}")
+@pytest.mark.parametrize("arguments", FOREIGN, ids=lambda words: f"{words[0]} {words[-2]}")
 def test_other_files_need_force(here, arguments):
-    found = confml(*arguments, cwd=here)
-    assert found.returncode == 2 and "--force" in found.stderr
+    refused = confml(*arguments, cwd=here)
+    assert refused.returncode == 2 and "--force" in refused.stderr
     assert (here / "mine.txt").read_text() == "my notes\n"
     assert confml(*arguments, "--force", cwd=here).returncode == 0
     assert (here / "mine.txt").read_bytes() != b"my notes\n"
@@ -99,9 +98,9 @@ def test_other_files_need_force(here, arguments):
         assert confml(*arguments, cwd=here).returncode == 0
 
 
-@pytest.mark.parametrize("arguments", FOLDERS, ids=lambda one: " ".join(one[:1] + one[3:5]))
+@pytest.mark.parametrize("arguments", FOLDERS, ids=lambda word: " ".join(word[:1] + word[3:5]))
 def test_files_in_an_output_folder_need_force(results, tmp_path, arguments):
-    command = [one.format(run=results / "run") for one in arguments]
+    command = [word.format(run=results / "run") for word in arguments]
     assert confml(*command, "--out", "new", cwd=tmp_path).returncode == 0
     assert confml(*command, "--out", "new", cwd=tmp_path).returncode == 0  # again
     written = FOLDERS[arguments]
@@ -109,8 +108,8 @@ def test_files_in_an_output_folder_need_force(results, tmp_path, arguments):
     mine = tmp_path / "mine" / written
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    found = confml(*command, "--out", "mine", cwd=tmp_path)
-    assert found.returncode == 2 and "--force" in found.stderr
+    refused = confml(*command, "--out", "mine", cwd=tmp_path)
+    assert refused.returncode == 2 and "--force" in refused.stderr
     assert mine.read_text() == "mine"
     assert confml(*command, "--out", "mine", "--force", cwd=tmp_path).returncode == 0
     assert mine.read_text() != "mine"
@@ -119,9 +118,9 @@ def test_files_in_an_output_folder_need_force(results, tmp_path, arguments):
 def test_a_table_is_not_replaced_by_its_own_study(tmp_path):
     (tmp_path / "pairs.csv").write_text(TABLE)
     command = ("bayes-error", "pairs.csv", "--label", "y", "--out", ".", "-q")
-    found = confml(*command, "--force", cwd=tmp_path)
+    refused = confml(*command, "--force", cwd=tmp_path)
     assert (tmp_path / "pairs.csv").read_text() == TABLE
-    assert found.returncode == 2 and "input" in found.stderr
+    assert refused.returncode == 2 and "input" in refused.stderr
 
 
 def test_a_run_does_not_replace_its_data(here):
@@ -129,8 +128,8 @@ def test_a_run_does_not_replace_its_data(here):
     (here / "out").mkdir()
     (here / "out" / "metrics.csv").write_text(TABLE)
     assert confml("run", "c.yaml", "--out", "out", "-q", cwd=here).returncode == 2
-    found = confml("run", "c.yaml", "--out", "out", "-q", "--force", cwd=here)
-    assert found.returncode == 2 and "input" in found.stderr
+    refused = confml("run", "c.yaml", "--out", "out", "-q", "--force", cwd=here)
+    assert refused.returncode == 2 and "input" in refused.stderr
     assert (here / "out" / "metrics.csv").read_text() == TABLE
 
 
@@ -141,11 +140,11 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     (tmp_path / "confml").chmod(0o755)
     fit = "./confml predict --train t.csv --label y --param k=1 -q t.csv"
     for command in (f"{fit} | head -1", "./confml schema | head -1"):
-        found = subprocess.run(
+        refused = subprocess.run(
             ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
         )
-        assert found.stdout.splitlines()[-1] == "0"
-        assert all(line.startswith(("note: ", "warning: ")) for line in found.stderr.splitlines())
+        assert refused.stdout.splitlines()[-1] == "0"
+        assert all(line.startswith(("note: ", "warning: ")) for line in refused.stderr.splitlines())

@@ -7,18 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 
 import confml
-from confml.cli import cli
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(cli, list(arguments))
-
-
-def words_of(result) -> str:
-    return result.output + str(result.exception or "")
 
 
 @pytest.fixture
@@ -37,14 +28,11 @@ def test_new_rows_in_one_of_several_sheets(loans):
         pd.DataFrame({"notes": ["read the other sheet"]}).to_excel(book, sheet_name="about", index=False)
         loans.drop(columns="default").to_excel(book, sheet_name="rows", index=False)
     fit = ("predict", "--train", "loans.csv", "--label", "default", "--save", "m.confml")
-    missing = invoke(*fit, "new.xlsx")
-    assert missing.exit_code and "columns of the training rows are missing" in words_of(missing)
-    named = invoke(*fit, "new.xlsx", "--sheet", "rows", "--force")
-    assert named.exit_code == 0, words_of(named)
-    stored = invoke("predict", "m.confml", "new.xlsx", "--sheet", "rows")
-    assert stored.stdout == named.stdout and len(stored.stdout.splitlines()) == 61
-    plain = invoke("predict", "m.confml", "loans.csv", "--sheet", "rows")
-    assert "has no sheets" in words_of(plain)
+    assert "columns of the training rows are missing" in str(refusal(*fit, "new.xlsx"))
+    predicted = command(*fit, "new.xlsx", "--sheet", "rows", "--force")
+    stored = command("predict", "m.confml", "new.xlsx", "--sheet", "rows")
+    assert stored.stdout == predicted.stdout and len(stored.stdout.splitlines()) == 61
+    assert "has no sheets" in str(refusal("predict", "m.confml", "loans.csv", "--sheet", "rows"))
 
 
 def test_warnings_of_a_run_are_one_line(tmp_path, monkeypatch):
@@ -56,7 +44,7 @@ def test_warnings_of_a_run_are_one_line(tmp_path, monkeypatch):
         "datasets: [" + ", ".join(f"{{csv: {name}.csv, label: y}}" for name in "abcd") + "]\n"
         "methods: [{name: knn, k: 50}]\nprotocol: {kind: k-fold, folds: 3}\n"
     )
-    ran = invoke("run", "c.yaml", "--engine", "serial", "--out", "r")
+    ran = command("run", "c.yaml", "--engine", "serial", "--out", "r")
     lines = [line for line in ran.stderr.splitlines() if "k-too-large" in line]
     assert len(lines) == 1 and "the same on 3 other data sets: b, c, d" in lines[0]
 
@@ -74,13 +62,13 @@ def test_methods_not_better_than_the_majority_class_are_named(tmp_path, monkeypa
         "datasets: [{csv: clear.csv, label: 'y'}, {csv: noise.csv, label: 'y'}]\n"
         "methods: [{name: knn, k: 1}, {name: naive-bayes}]\nprotocol: {kind: k-fold, folds: 4}\n"
     )
-    ran = invoke("run", "c.yaml", "--engine", "serial", "--out", "r")
+    ran = command("run", "c.yaml", "--engine", "serial", "--out", "r")
     share = 100 * float((frame["y"] == "n").mean())
     (line,) = [line for line in ran.stdout.splitlines() if "not shown to be better" in line]
     assert line == (
         f"noise: not shown to be better than majority-class (error {share:.2f} %): knn k=1, naive-bayes"
     )
-    compared = json.loads(invoke("compare", "r", "--json").stdout)
+    compared = json.loads(command("compare", "r", "--json").stdout)
     assert {row["model"] for row in compared["models"]} == {"knn k=1", "naive-bayes"}
     assert f"{line}.".replace(": not", ": Not") in compared["notes"]
 
@@ -91,16 +79,15 @@ def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
         "  - {name: tcm-nn, label: Zebra}\n  - {name: knn, label: My votes, sweep: {k: [3, 5]}}\n"
         "  - {name: knn, k: 1}\n  - {name: naive-bayes, label: 'A & b'}\n"
     )
-    ran = invoke("run", "c.yaml", "--engine", "serial", "--out", "r")
-    assert ran.exit_code == 0, words_of(ran)
+    command("run", "c.yaml", "--engine", "serial", "--out", "r")
     labels = ["Zebra", "My votes k=3", "My votes k=5", "knn k=1", "A & b"]
     table = pd.read_csv("r/tables/results.csv")
     assert list(dict.fromkeys(table["method"])) == [*labels, "majority-class"]
     run = confml.load_run("r")
     assert list(dict.fromkeys(run.table()["method"])) == [*labels, "majority-class"]
     in_latex = Path("r/tables/results.tex").read_text()
-    places = [in_latex.index(f"& {label} &") for label in [*labels[:4], r"A \& b"]]
-    assert places == sorted(places)
+    positions = [in_latex.index(f"& {label} &") for label in [*labels[:4], r"A \& b"]]
+    assert positions == sorted(positions)
     folders = {path.stem for path in Path("r/regions/loans").iterdir()}
     assert {"Zebra", "My_votes_k=3", "My_votes_k=5", "knn_k=1"} < folders and len(folders) == 5
     assert not any("naive" in name for name in folders)
@@ -114,17 +101,16 @@ def test_labels_of_a_config_are_the_names_everywhere_in_its_order(loans):
 def test_many_small_classes_are_one_warning(loans):
     loans["default"] = np.arange(60) % 15
     loans.to_csv("loans.csv", index=False)
-    given = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--level", "0.1")
-    warned = [
-        line for line in invoke(*given, "--mondrian").stderr.splitlines() if "smallest possible" in line
-    ]
+    fit = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--level", "0.1")
+    messages = command(*fit, "--mondrian").stderr.splitlines()
+    warned = [line for line in messages if "smallest possible" in line]
     assert len(warned) == 1 and "in 15 of 15 classes and cannot exclude any label there" in warned[0]
 
 
 def test_warnings_of_a_classifier_are_one_line(loans):
-    given = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--quiet")
-    named = ("--method", "sklearn.neural_network.MLPClassifier", "--param", "max_iter=2")
-    told = invoke(*given, *named).stderr
-    (line,) = [line for line in told.splitlines() if "ConvergenceWarning" in line]
+    fit = ("predict", "--train", "loans.csv", "--label", "default", "loans.csv", "--quiet")
+    method = ("--method", "sklearn.neural_network.MLPClassifier", "--param", "max_iter=2")
+    messages = command(*fit, *method).stderr
+    (line,) = [line for line in messages.splitlines() if "ConvergenceWarning" in line]
     assert line.startswith("warning: sklearn.neural_network.MLPClassifier: ConvergenceWarning: Stochastic")
-    assert "site-packages" not in told and "warnings.warn" not in told
+    assert "site-packages" not in messages and "warnings.warn" not in messages

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import processes
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 from sklearn import datasets
 
 import confml
-from confml.commands.predict import predict
 from confml.data import table_files
 from confml.errors import ConfigError, DataError
 
@@ -37,22 +36,22 @@ def files(wine, tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments, stdin=None, fails=None):
-    """(rows of the output with all digits, stderr); the message of the error if it fails as expected."""
-    digits = () if "--digits" in arguments else ("--digits", "17")
-    result = CliRunner().invoke(predict, [str(one) for one in (*arguments, *digits)], input=stdin)
-    if fails is not None:
-        assert isinstance(result.exception, fails), result.exception or result.output
-        return str(result.exception)
-    assert result.exit_code == 0, result.exception or result.output
+def run(*arguments, stdin=None):
+    """(rows of the output with all digits, stderr)."""
+    result = command("predict", *arguments, "--digits", "17", stdin=stdin)
     return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
 
 
-def told_by(*arguments) -> str:
+def error(kind, *arguments):
+    """Text of the error of the command, of a kind."""
+    raised = refusal("predict", *arguments)
+    assert isinstance(raised, kind), raised
+    return str(raised)
+
+
+def sentences(*arguments) -> str:
     """All sentences of ``--json`` on the guarantee and the data."""
-    result = CliRunner().invoke(predict, [*map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.exception or result.output
-    document = json.loads(result.stdout)
+    document = json.loads(command("predict", *arguments, "--json").stdout)
     tests = [test["text"] for test in document["tests"]]
     return " ".join([*document["guarantee"], *tests, *document["warnings"]])
 
@@ -62,7 +61,7 @@ WITHOUT_CONFIG = ("--train", "wine.csv", "--label", "target", "--id", "bottle")
 
 def test_answers_are_those_of_the_method(files, wine):
     train, new = wine
-    rows, told = run(*WITHOUT_CONFIG, "new.csv")
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv")
     X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
     mean, sd = X.mean(axis=0), X.std(axis=0)
     model = confml.TCMNN(k=1).fit((X - mean) / sd, train["target"])
@@ -75,13 +74,16 @@ def test_answers_are_those_of_the_method(files, wine):
     assert [int(row["prediction"]) for row in rows] == expected.labels.tolist()
     for level in LEVELS:
         sets = expected.label_sets(level)
-        assert [row[f"region@{level}"] for row in rows] == ["|".join(map(str, one)) for one in sets]
+        assert [row[f"region@{level}"] for row in rows] == ["|".join(map(str, region)) for region in sets]
         reasons = ["atypical", "certain", "ambiguous", "ambiguous"]
-        assert [row[f"reason@{level}"] for row in rows] == [reasons[len(one)] for one in sets]
+        assert [row[f"reason@{level}"] for row in rows] == [reasons[len(region)] for region in sets]
     errors = np.mean(expected.labels != new["target"])
-    assert f"58 rows with labels: error rate {100 * errors:.3g} %" in told
-    assert "fitted to 120 rows of wine" in told and "about 99 % at level 0.01, 95 % at level 0.05" in told
-    lines = [line for line in told.splitlines() if not line.startswith("compiling")]
+    assert f"58 rows with labels: error rate {100 * errors:.3g} %" in messages
+    assert (
+        "fitted to 120 rows of wine" in messages
+        and "about 99 % at level 0.01, 95 % at level 0.05" in messages
+    )
+    lines = [line for line in messages.splitlines() if not line.startswith("compiling")]
     assert len(lines) == 5  # the bound, its condition, the score, and the class below its level with a remedy
 
 
@@ -90,10 +92,10 @@ def test_columns_are_matched_by_name_in_any_order(files, wine):
     new = wine[1][wine[1].columns[::-1]].drop(columns="target")
     new["more"] = "x"
     new.to_csv("new.csv", index=False, sep=";")
-    rows, told = run(*WITHOUT_CONFIG, "new.csv")
-    assert "label" not in rows[0] and "labels of" not in told
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv")
+    assert "label" not in rows[0] and "labels of" not in messages
     assert rows == [{name: value for name, value in row.items() if name != "label"} for row in first]
-    assert "new.csv: columns that the training rows do not have are not used: 'more'" in told
+    assert "new.csv: columns that the training rows do not have are not used: 'more'" in messages
 
 
 def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
@@ -111,11 +113,9 @@ def test_one_row_and_no_row(files, wine):
     wine[1][:1].to_csv("one.csv", index=False)
     assert run(*WITHOUT_CONFIG, "one.csv")[0] == first[:1]
     wine[1][:0].to_csv("none.csv", index=False)
-    result = CliRunner().invoke(predict, [*WITHOUT_CONFIG, "none.csv"])
-    assert result.exit_code == 0
-    assert result.stdout == ",".join(first[0]) + "\n"
+    assert command("predict", *WITHOUT_CONFIG, "none.csv").stdout == ",".join(first[0]) + "\n"
     (files / "nothing.csv").write_text("")
-    assert "the file is empty" in run(*WITHOUT_CONFIG, "nothing.csv", fails=DataError)
+    assert "the file is empty" in error(DataError, *WITHOUT_CONFIG, "nothing.csv")
 
 
 def test_missing_values_of_new_rows(files, wine):
@@ -123,12 +123,12 @@ def test_missing_values_of_new_rows(files, wine):
     new = wine[1].copy()
     new.loc[2, "ash"] = np.nan
     new.to_csv("new.csv", index=False)
-    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
+    message = error(DataError, *WITHOUT_CONFIG, "new.csv")
     assert "new.csv, line 4, column 'ash': the field is empty" in message and "--missing mean" in message
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
     assert rows[:2] + rows[3:] == whole[:2] + whole[3:]
     assert rows[2]["line"] == "4" and rows[2]["prediction"] == rows[2]["region@0.05"] == ""
-    assert "1 row with missing values has no prediction" in told and "57 rows with labels" in told
+    assert "1 row with missing values has no prediction" in messages and "57 rows with labels" in messages
     filled, _ = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean")
     new.loc[2, "ash"] = wine[0]["ash"].mean()
     new.to_csv("new.csv", index=False)
@@ -140,8 +140,8 @@ def test_long_integer_labels_are_exact_beside_rows_without_a_prediction(files):
     rows = [f"{row % 2 + row / 100},{2**53 + row % 2}" for row in range(40)]
     (files / "long.csv").write_text("\n".join(["x,y", *rows]) + "\n")
     (files / "few.csv").write_text("x,z\n0.1,0\n,0\n1.1,0\n")
-    given = ("--train", "long.csv", "--label", "y", "few.csv", "--missing", "drop", "--json")
-    answers = json.loads(CliRunner().invoke(predict, given).stdout)["answers"]
+    line = ("predict", "--train", "long.csv", "--label", "y", "few.csv", "--missing", "drop", "--json")
+    answers = json.loads(command(*line).stdout)["answers"]
     assert [row["prediction"] for row in answers] == [2**53, None, 2**53 + 1]
     frame = confml.predict("long.csv", "few.csv", label="y", missing="drop")
     assert frame["prediction"].dropna().tolist() == [2**53, 2**53 + 1]
@@ -165,8 +165,8 @@ def test_new_rows_are_read_as_the_training_file(tmp_path, monkeypatch):
     (tmp_path / "train.csv").write_text(GERMAN, encoding="latin-1")
     new = "größe;stadt\n1,5;Köln\n2,5;Jülich\n"
     (tmp_path / "new.csv").write_text(new, encoding="latin-1")
-    expected, told = run("german.yaml", "new.csv", "--save", "m.confml")
-    assert [row["prediction"] for row in expected] == ["ja", "nein"] and "no training row has" not in told
+    expected, messages = run("german.yaml", "new.csv", "--save", "m.confml")
+    assert [row["prediction"] for row in expected] == ["ja", "nein"] and "no training row has" not in messages
     assert run("m.confml", "new.csv")[0] == run("m.confml", "-", stdin=new.encode("latin-1"))[0] == expected
     answers = confml.predict("m.confml", tmp_path / "new.csv", levels=[0.1])
     assert answers["prediction"].tolist() == ["ja", "nein"]
@@ -183,13 +183,11 @@ def test_new_rows_of_another_format_say_which_option_is_missing(tmp_path, monkey
     (tmp_path / "new.csv").write_text("größe,stadt\n1.5,Köln\n2.5,Jülich\n", encoding="utf-8")
     run("german.yaml", "--save", "m.confml")
     for source in ("german.yaml", "m.confml"):
-        message = run(source, "new.csv", fails=DataError)
+        message = error(DataError, source, "new.csv")
         assert "column 'größe' must be numbers" in message and "--decimal ." in message
-        rows, told = run(source, "new.csv", "--decimal", ".")
-        assert [row["prediction"] for row in rows] == ["ja", "nein"] and "no training row has" not in told
-        assert "decimal must be one of '.', ','" in run(
-            source, "new.csv", "--decimal", ";", fails=ConfigError
-        )
+        rows, messages = run(source, "new.csv", "--decimal", ".")
+        assert [row["prediction"] for row in rows] == ["ja", "nein"] and "no training row has" not in messages
+        assert "decimal must be one of '.', ','" in error(ConfigError, source, "new.csv", "--decimal", ";")
 
 
 LOANS = "id,age,job,default\n" + "".join(
@@ -201,16 +199,18 @@ def test_categories_and_unknown_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loans.csv").write_text(LOANS)
     (tmp_path / "new.csv").write_text("job,age,id\na,21,x1\nd,59,x2\n")
-    rows, told = run("--train", "loans.csv", "--label", "default", "new.csv")
+    rows, messages = run("--train", "loans.csv", "--label", "default", "new.csv")
     assert [row["prediction"] for row in rows] == ["no", "yes"] and [row["id"] for row in rows] == [
         "x1",
         "x2",
     ]
-    assert "column 'job' has categories that no training row has: 'd' (1 row, the first on line 3)" in told
-    assert "training categories: 'a', 'b', 'c'" in told
+    assert (
+        "column 'job' has categories that no training row has: 'd' (1 row, the first on line 3)" in messages
+    )
+    assert "training categories: 'a', 'b', 'c'" in messages
     (tmp_path / "new.csv").write_text("job,age\na,21\n")
-    rows, told = run("--train", "loans.csv", "--label", "default", "new.csv")
-    assert rows[0]["id"] == "" and "identifier columns of the training rows are missing: 'id'" in told
+    rows, messages = run("--train", "loans.csv", "--label", "default", "new.csv")
+    assert rows[0]["id"] == "" and "identifier columns of the training rows are missing: 'id'" in messages
 
 
 def test_nearest_training_rows_are_listed(files, wine):
@@ -223,34 +223,34 @@ def test_nearest_training_rows_are_listed(files, wine):
         p = {label: float(row[f"p[{label}]"]) for label in (0, 1, 2) if str(label) != row["prediction"]}
         assert p[int(row["runner_up"])] == max(p.values())
         for label, side in ((row["prediction"], "predicted"), (row["runner_up"], "runner-up")):
-            own = np.flatnonzero(train["target"] == int(label))
-            distances = np.sqrt(((X[own] - x) ** 2).sum(axis=1))
+            of_class = np.flatnonzero(train["target"] == int(label))
+            distances = np.sqrt(((X[of_class] - x) ** 2).sum(axis=1))
             near = np.argsort(distances, kind="stable")[:3]
-            assert row[f"lines@{side}"] == "|".join(str(line) for line in own[near] + 2)
-            found = [float(text) for text in row[f"distances@{side}"].split("|")]
-            np.testing.assert_allclose(found, distances[near], rtol=1e-12)
+            assert row[f"lines@{side}"] == "|".join(str(line) for line in of_class[near] + 2)
+            printed = [float(text) for text in row[f"distances@{side}"].split("|")]
+            np.testing.assert_allclose(printed, distances[near], rtol=1e-12)
 
 
 def test_label_conditional_p_values(files, wine):
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--mondrian")
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--mondrian")
     model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
-    assert ", for each class (approximate" in told
-    message = run(*WITHOUT_CONFIG, "new.csv", "--mondrian", "--method", "knn", fails=ConfigError)
+    assert ", for each class (approximate" in messages
+    message = error(ConfigError, *WITHOUT_CONFIG, "new.csv", "--mondrian", "--method", "knn")
     assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
 
 
 def test_other_methods_promise_no_more_than_they_keep(files):
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5")
-    assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is guaranteed" in told
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
-    assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in told
-    given = (*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
-    rows, told = run(*given)
-    assert "p[1]" in rows[0] and "approximate" not in told + told_by(*given)
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--conformal", "cross")
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5")
+    assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is guaranteed" in messages
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
+    assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in messages
+    fit = (*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    rows, messages = run(*fit)
+    assert "p[1]" in rows[0] and "approximate" not in messages + sentences(*fit)
+    rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--conformal", "cross")
     bound = 2 * (0.05 + 0.95 * 4 / 125)
-    assert f"{100 * (1 - bound):.3g} % at level 0.05" in told
+    assert f"{100 * (1 - bound):.3g} % at level 0.05" in messages
 
 
 CONFIG = """\
@@ -271,14 +271,14 @@ def test_a_config_says_steps_methods_and_levels(files, wine):
     expected = confml.predict(*wine, label="target", id="bottle", steps=["min-max"], levels=[0.2])
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
-    message = run("wine.yaml", "new.csv", fails=ConfigError)
+    message = error(ConfigError, "wine.yaml", "new.csv")
     assert "the config has several methods, and no finished run in results/wine" in message
-    message = run("wine.yaml", "new.csv", "--method", "swept", fails=ConfigError)
+    message = error(ConfigError, "wine.yaml", "new.csv", "--method", "swept")
     assert "tcm-nn is swept over k (3, 5); choose a value, as --param k=3" in message
     assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows
-    _, told = run("wine.yaml", "new.csv", "--method", "knn")
-    assert "3-fold cross-validation on the training rows chose {k:" in told
-    message = run("wine.yaml", "new.csv", "--method", "kn", fails=ConfigError)
+    _, messages = run("wine.yaml", "new.csv", "--method", "knn")
+    assert "3-fold cross-validation on the training rows chose {k:" in messages
+    message = error(ConfigError, "wine.yaml", "new.csv", "--method", "kn")
     assert "the config has no method 'kn'; did you mean 'knn'?" in message
 
 
@@ -288,8 +288,8 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
     text = CONFIG.replace("id: bottle", "id: bottle, test: test.csv")
     (files / "pooled.yaml").write_text(text)
     (files / "fixed.yaml").write_text(text.replace("kind: k-fold", "kind: fixed-split"))
-    rows, told = run("pooled.yaml", "new.csv", "--method", "one", "--explain", 120)
-    assert "fitted to 120 rows of wine: a region" in told
+    rows, messages = run("pooled.yaml", "new.csv", "--method", "one", "--explain", 120)
+    assert "fitted to 120 rows of wine: a region" in messages
     lines = {
         line
         for row in rows
@@ -297,44 +297,40 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
         for line in row[f"lines@{side}"].split("|")
     }
     assert {"2", "101", "test:2", "test:21"} <= lines and "102" not in lines
-    _, told = run("fixed.yaml", "new.csv", "--method", "one")
-    assert "fitted to 100 rows of wine (its training part): a region" in told
+    _, messages = run("fixed.yaml", "new.csv", "--method", "one")
+    assert "fitted to 100 rows of wine (its training part): a region" in messages
 
 
 def test_a_promise_that_does_not_hold_is_taken_back(files):
     text = CONFIG.replace("[min-max]", "[min-max, tomek-links]")
     (files / "cleaned.yaml").write_text(text)
-    _, told = run("cleaned.yaml", "new.csv", "--method", "one")
+    _, messages = run("cleaned.yaml", "new.csv", "--method", "one")
     lowers = "tomek-links lowers the nonconformity scores of training rows"
-    assert f"no coverage is guaranteed, because {lowers}" in told
-    told = told_by("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
-    assert "because" not in told and "tests shows that new rows differ" in told
-    noisy = ("--set", "noise.labels=0.1")
-    told = told_by(
-        "cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split", *noisy
-    )
-    assert "no coverage is guaranteed, because the config adds noise to the training rows." in told
-    message = run(
-        "cleaned.yaml", "new.csv", "--method", "one", "--set", "noise.irrelevant=2", fails=ConfigError
-    )
+    assert f"no coverage is guaranteed, because {lowers}" in messages
+    fit = ("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    messages = sentences(*fit)
+    assert "because" not in messages and "tests shows that new rows differ" in messages
+    messages = sentences(*fit, "--set", "noise.labels=0.1")
+    assert "no coverage is guaranteed, because the config adds noise to the training rows." in messages
+    message = error(ConfigError, "cleaned.yaml", "new.csv", "--method", "one", "--set", "noise.irrelevant=2")
     assert "noise.irrelevant adds features that new rows do not have" in message
     (files / "cleaned.yaml").write_text(CONFIG.replace("id: bottle", "ignore: bottle, groups: ash"))
-    _, told = run("cleaned.yaml", "new.csv", "--method", "one")
-    assert "Rows of new groups are not exchangeable with the training rows" in told
+    _, messages = run("cleaned.yaml", "new.csv", "--method", "one")
+    assert "Rows of new groups are not exchangeable with the training rows" in messages
 
 
 def test_a_card_is_a_training_set_too(files, wine):
     (files / "cards.yaml").write_text(
         "datasets: [wine-sklearn, iris]\nsteps: [standardise]\nmethods: [tcm-nn]\nprotocol: k-fold\n"
     )
-    assert "choose one with --dataset" in run("cards.yaml", "new.csv", fails=ConfigError)
-    message = run("cards.yaml", "new.csv", "--dataset", "wine", fails=ConfigError)
+    assert "choose one with --dataset" in error(ConfigError, "cards.yaml", "new.csv")
+    message = error(ConfigError, "cards.yaml", "new.csv", "--dataset", "wine")
     assert "the config has no data set 'wine'; there are wine-sklearn, iris" in message
     new = wine[1].rename(columns={"od280/od315_of_diluted_wines": "od280"})
     new.to_csv("other.csv", index=False)
-    message = run("cards.yaml", "other.csv", "--dataset", "wine-sklearn", fails=DataError)
+    message = error(DataError, "cards.yaml", "other.csv", "--dataset", "wine-sklearn")
     assert "missing: 'od280/od315_of_diluted_wines'" in message
-    rows, told = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
+    rows, messages = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
     assert [row["prediction"] for row in rows] == [str(label) for label in new["target"]]
 
 
@@ -342,11 +338,9 @@ def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loans.csv").write_text(LOANS)
     (tmp_path / "new.csv").write_text("id,job,age\nx,a,300\ny,z,26\n")
-    for more in ((), ("--conformal", "split")):
-        method = ("--method", "knn") if more else ()
-        rows, _ = run(
-            *("--train", "loans.csv", "--label", "default", "new.csv", "--explain", 1), *method, *more
-        )
+    fit = ("--train", "loans.csv", "--label", "default", "new.csv", "--explain", 1)
+    for method in ((), ("--method", "knn", "--conformal", "split")):
+        rows, _ = run(*fit, *method)
         assert rows[0]["features@predicted"].split("|")[0] == "age"
         assert "job" in rows[1]["features@predicted"].split("|")[0]
 
@@ -354,9 +348,9 @@ def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
 def test_data_frames_in_and_out(files, wine):
     train, new = wine
     rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 2)
-    told: list[str] = []
+    messages: list[str] = []
     frame = confml.predict(
-        train, new.set_index(new.index + 1000), label="target", id="bottle", explain=2, say=told.append
+        train, new.set_index(new.index + 1000), label="target", id="bottle", explain=2, say=messages.append
     )
     assert list(frame.columns) == list(rows[0]) and frame.index[0] == 1000
     assert frame["region@0.1"].map(lambda labels: "|".join(map(str, labels))).tolist() == [
@@ -366,7 +360,7 @@ def test_data_frames_in_and_out(files, wine):
     assert frame["lines@predicted"].iloc[0] == tuple(
         str(int(line) - 1) for line in rows[0]["lines@predicted"].split("|")
     )
-    assert any(text.startswith("Condition: new rows") for text in told)
+    assert any(text.startswith("Condition: new rows") for text in messages)
     from_files = confml.predict("wine.csv", "new.csv", label="target", id="bottle", explain=2)
     counted = ["line", "lines@predicted", "lines@runner-up"]
     pd.testing.assert_frame_equal(
@@ -382,7 +376,7 @@ def test_labels_of_data_frames_keep_their_type():
     new["mean texture"] = new["mean texture"].astype(object)
     new.iloc[0, new.columns.get_loc("mean texture")] = None
     answers = confml.predict(train, new, label="target", missing="drop", explain=1)
-    assert answers["prediction"].tolist()[1:] == [bool(one) for one in answers["prediction"][1:]]
+    assert answers["prediction"].tolist()[1:] == [bool(label) for label in answers["prediction"][1:]]
     assert {type(value) for value in answers["prediction"][1:]} == {bool}
     assert {label for labels in answers["region@0.1"][1:] for label in labels} == {False, True}
     assert answers.iloc[0][["prediction", "region@0.1", "p[True]"]].isna().all()
@@ -392,16 +386,16 @@ def test_labels_of_data_frames_keep_their_type():
 
 def drifted(new):
     """The new rows with one feature on another scale, and one missing value."""
-    found = new.assign(alcohol=100 * new["alcohol"])
-    found.loc[3, "ash"] = np.nan
-    return found
+    changed = new.assign(alcohol=100 * new["alcohol"])
+    changed.loc[3, "ash"] = np.nan
+    return changed
 
 
 def test_python_and_json_say_what_the_command_says(files, wine):
     drifted(wine[1]).to_csv("new.csv", index=False)
-    given = (*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--level", "0.05")
-    rows, told = run(*given)
-    document = json.loads(CliRunner().invoke(predict, [*given, "--json"]).stdout)
+    fit = (*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--level", "0.05")
+    rows, messages = run(*fit)
+    document = json.loads(command("predict", *fit, "--json").stdout)
     answers = confml.predict(
         *(wine[0], drifted(wine[1])),
         label="target",
@@ -411,15 +405,15 @@ def test_python_and_json_say_what_the_command_says(files, wine):
     )
     assert isinstance(answers, pd.DataFrame) and type(answers[:3]) is pd.DataFrame
     for test in answers.tests:
-        assert (test["text"] in told) == test["differs"]
+        assert (test["text"] in messages) == test["differs"]
     assert answers.guarantee[1:] == document["guarantee"][1:]
-    assert all(text in told for text in document["guarantee"])
+    assert all(text in messages for text in document["guarantee"])
     assert answers.tests == document["tests"] and any(test["differs"] for test in answers.tests)
-    assert answers.score in told and document["score"] == answers.score
+    assert answers.score in messages and document["score"] == answers.score
     assert "--missing mean" in answers.warnings[0] == document["warnings"][0]
     assert "do not look exchangeable" in answers.warnings[1]
     assert [row["region@0.05"] for row in document["answers"]][:3] == [
-        list(one) for one in answers["region@0.05"][:3]
+        list(region) for region in answers["region@0.05"][:3]
     ]
     assert document["answers"][3]["prediction"] is None and document["answers"][3]["region@0.05"] is None
     assert [row["p[1]"] for row in document["answers"][:3]] == [float(row["p[1]"]) for row in rows[:3]]
@@ -450,18 +444,18 @@ def test_errors_of_own_classifiers(files):
     (files / "own_broken.py").write_text(OWN)
     environment = {**os.environ, "PYTHONPATH": str(files)}
 
-    def command(*arguments):
+    def process(*arguments):
         return processes.confml(*arguments, cwd=files, env=environment)
 
-    own = ("--method", "own_broken.Broken", "--allow-import", "own_broken")
-    shown = command("--debug", "predict", *WITHOUT_CONFIG, "new.csv", *own).stderr
+    classifier = ("--method", "own_broken.Broken", "--allow-import", "own_broken")
+    shown = process("--debug", "predict", *WITHOUT_CONFIG, "new.csv", *classifier).stderr
     assert "in check" in shown and "own_broken.py" in shown
     (files / "own.yaml").write_text(
         "datasets: [{name: wine, csv: wine.csv, label: target, ignore: bottle}]\n"
         "methods: [own_broken.Broken]\nprotocol: holdout\n"
     )
     options = ("--out", "out", "--allow-import", "own_broken", "--engine", "serial", "--quiet")
-    done = command("run", "own.yaml", *options)
+    done = process("run", "own.yaml", *options)
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     with open(files / "out" / "tables/failures.csv", newline="") as file:
         (row,) = csv.DictReader(file)

@@ -1,12 +1,11 @@
 """Files that commands write: no command follows a link, and nobody can guess a temporary name."""
 
+import contextlib
 import os
 import sys
 
 import pytest
-from click.testing import CliRunner
-
-from confml.cli import cli
+from command_line import command
 
 CONFIG = """\
 name: links
@@ -37,11 +36,6 @@ def _note_opened(event, arguments):
 sys.addaudithook(_note_opened)
 
 
-def execute(arguments):
-    done = CliRunner().invoke(cli, arguments)
-    assert done.exit_code == 0, done.output + repr(done.exception)
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Folder with data, a config and two runs of it."""
@@ -50,13 +44,9 @@ def runs(tmp_path_factory):
     (folder / "data.csv").write_text("\n".join(["u,v,y", *rows, ""]))
     (folder / "new.csv").write_text("\n".join(["u,v", *(row[:-2] for row in rows[:9]), ""]))
     (folder / "config.yaml").write_text(CONFIG)
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        execute([*RUN, "--out", "run"])
-        execute([*RUN, "--out", "other", "--set", "seed=5"])
-    finally:
-        os.chdir(before)
+    with contextlib.chdir(folder):
+        command(*RUN, "--out", "run")
+        command(*RUN, "--out", "second", "--set", "seed=5")
     return folder
 
 
@@ -65,12 +55,12 @@ def test_no_command_writes_through_a_link(runs, name, tmp_path, monkeypatch):
     """Links at the place of every file that the command left or had open are replaced or stay unused."""
     global _opened
     monkeypatch.chdir(runs)
-    there = {path for path in runs.rglob("*") if path.is_file()}
+    earlier = {path for path in runs.rglob("*") if path.is_file()}
     _opened = []
-    execute(COMMANDS[name])
+    command(*COMMANDS[name])
     opened, _opened = {path for path in _opened if path.startswith(str(runs))}, None
     assert opened, "nothing is written"
-    written = opened | {str(path) for path in runs.rglob("*") if path.is_file() and path not in there}
+    written = opened | {str(path) for path in runs.rglob("*") if path.is_file() and path not in earlier}
     targets = {}
     for number, path in enumerate(sorted(written)):
         if os.path.isdir(os.path.dirname(path)):
@@ -82,7 +72,7 @@ def test_no_command_writes_through_a_link(runs, name, tmp_path, monkeypatch):
             os.utime(target, (1, 1))
             os.symlink(target, path)
     states = {path: (target.read_bytes(), target.stat()) for path, target in targets.items()}
-    execute(COMMANDS[name])
+    command(*COMMANDS[name])
     for path, target in targets.items():
         assert (target.read_bytes(), target.stat()) == states[path], path
     for path in targets:  # of no other test
@@ -93,7 +83,7 @@ def test_no_command_writes_through_a_link(runs, name, tmp_path, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are those of POSIX")
 def test_a_private_file_stays_private(runs, monkeypatch):
     monkeypatch.chdir(runs)
-    execute(COMMANDS["predict"])
+    command(*COMMANDS["predict"])
     os.chmod("made.csv", 0o600)
-    execute(COMMANDS["predict"])
+    command(*COMMANDS["predict"])
     assert os.stat("made.csv").st_mode & 0o777 == 0o600

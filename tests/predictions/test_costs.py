@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 
 import confml
-from confml.cli import cli
-from confml.commands.predict import predict
 from confml.data.frame_table import frame_table
 from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
@@ -52,8 +50,8 @@ def files(frames, tmp_path, monkeypatch):
 @pytest.mark.parametrize("abstain", [None, 0.8, {"no": 0.1, "yes": 2.0}])
 def test_decisions_are_those_of_the_definition(files, frames, abstain):
     costs = {"matrix": {"no": {"yes": 1}, "yes": {"no": 5, "yes": 0.5}}, "abstain": abstain}
-    told: list[str] = []
-    answers = confml.predict(*frames, label="ill", method="naive-bayes", costs=costs, say=told.append)
+    said: list[str] = []
+    answers = confml.predict(*frames, label="ill", method="naive-bayes", costs=costs, say=said.append)
     price = {"no": {"no": 0.0, "yes": 1.0}, "yes": {"no": 5.0, "yes": 0.5}}
     if abstain is not None:
         for true in price:
@@ -61,13 +59,13 @@ def test_decisions_are_those_of_the_definition(files, frames, abstain):
     total = 0.0
     for row in range(len(answers)):
         p = {label: answers[f"prob[{label}]"][row] for label in ("no", "yes")}
-        expected = {one: p["no"] * price["no"][one] + p["yes"] * price["yes"][one] for one in price["no"]}
+        expected = {to: p["no"] * price["no"][to] + p["yes"] * price["yes"][to] for to in price["no"]}
         assert answers["decision"][row] == min(expected, key=expected.get)
         assert answers["expected_cost"][row] == pytest.approx(min(expected.values()), rel=1e-12)
-        for one, cost in expected.items():
-            assert answers[f"expected_cost[{one}]"][row] == pytest.approx(cost, rel=1e-12)
+        for decision, cost in expected.items():
+            assert answers[f"expected_cost[{decision}]"][row] == pytest.approx(cost, rel=1e-12)
         total += price[answers["label"][row]][answers["decision"][row]]
-    words = " ".join(told)
+    words = " ".join(said)
     assert f"mean cost of the decisions {total / len(answers):.3g}" in words
     assert "Decisions have the least expected cost if the probabilities of naive-bayes are right" in words
     left = int((answers["decision"] == "abstain").sum())
@@ -139,39 +137,31 @@ costs:
 def test_costs_of_a_config(files):
     (files / "ill.yaml").write_text(CONFIG)
     by_option = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes")
-    runs = [
-        CliRunner().invoke(predict, arguments)
-        for arguments in (
-            ["ill.yaml", "new.csv", "--method", "naive-bayes", "--save", "m.confml", "--level", "0.05"],
-            ["m.confml", "new.csv", "--level", "0.05"],
-            [*by_option, "new.csv", "--costs", "costs.yaml", "--level", "0.05"],
-        )
-    ]
-    assert {result.exit_code for result in runs} == {0} and len({result.stdout for result in runs}) == 1
-    other = CliRunner().invoke(predict, ["ill.yaml", "new.csv", "--method", "tcm-nn"])
-    assert "decision" not in other.stdout and "costs of the config are not used: tcm-nn" in other.stderr
+    lines = (
+        ("ill.yaml", "new.csv", "--method", "naive-bayes", "--save", "m.confml"),
+        ("m.confml", "new.csv"),
+        (*by_option, "new.csv", "--costs", "costs.yaml"),
+    )
+    assert len({command("predict", *line, "--level", "0.05").stdout for line in lines}) == 1
+    of_ranks = command("predict", "ill.yaml", "new.csv", "--method", "tcm-nn")
+    assert "decision" not in of_ranks.stdout and "costs of the config are not used: tcm-nn" in of_ranks.stderr
     (files / "ill.yaml").write_text(CONFIG.replace("no: 5", "none: 5"))
-    wrong = CliRunner().invoke(predict, ["ill.yaml", "new.csv", "--method", "naive-bayes"])
-    assert "costs of the config: the costs of true class 'yes' name class 'none'" in str(wrong.exception)
+    error = refusal("predict", "ill.yaml", "new.csv", "--method", "naive-bayes")
+    assert "costs of the config: the costs of true class 'yes' name class 'none'" in str(error)
 
 
 @pytest.mark.parametrize("kind", ["split", "cross"])
 def test_regions_and_decisions_come_from_one_fit(files, frames, kind):
     """p-values of the conformal method, and decisions by the probabilities of its classifier."""
     fit = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes", "--conformal", kind)
-    alone = CliRunner().invoke(predict, [*fit, "new.csv", "--level", "0.2"])
-    both = CliRunner().invoke(
-        predict, [*fit, "new.csv", "--level", "0.2", "--costs", "costs.yaml", "--save", "m"]
-    )
-    assert both.exit_code == 0, both.exception or both.output
-    assert (
-        "contains the true label with probability at least" in both.stderr
-        and "least expected cost" in both.stderr
-    )
-    first, second = (pd.read_csv(io.StringIO(one.stdout), keep_default_na=False) for one in (alone, both))
+    alone = command("predict", *fit, "new.csv", "--level", "0.2")
+    both = command("predict", *fit, "new.csv", "--level", "0.2", "--costs", "costs.yaml", "--save", "m")
+    assert "contains the true label with probability at least" in both.stderr
+    assert "least expected cost" in both.stderr
+    first, second = (pd.read_csv(io.StringIO(table.stdout), keep_default_na=False) for table in (alone, both))
     pd.testing.assert_frame_equal(second[first.columns], first)
     assert set(second["decision"]) == {"no", "yes", "abstain"} and (second["region@0.2"] != "").any()
-    stored = CliRunner().invoke(predict, ["m", "new.csv", "--level", "0.2", "--costs", "costs.csv"])
+    stored = command("predict", "m", "new.csv", "--level", "0.2", "--costs", "costs.csv")
     assert stored.stdout == both.stdout
     model = confml.load_model("m")
     rows = model.coder.code(next(chunks_of(frame_table(frames[1], "new"))))
@@ -230,8 +220,7 @@ def test_run_and_predict_decide_the_same(tmp_path, monkeypatch):
         "costs": {"matrix": {"no": {"yes": 1}, "yes": {"no": 8}}, "abstain": 0.6},
     }
     Path("loans.json").write_text(json.dumps(config))
-    ran = CliRunner().invoke(cli, ["run", "loans.json", "--engine", "serial"])
-    assert ran.exit_code == 0, ran.output
+    ran = command("run", "loans.json", "--engine", "serial")
     rows = csv.DictReader(Path("results/loans/summary.csv").open())
     costs = {
         (row["method"], row["view"]): float(row["mean"])
@@ -240,7 +229,7 @@ def test_run_and_predict_decide_the_same(tmp_path, monkeypatch):
     }
     price = {("no", "yes"): 1, ("yes", "no"): 8, ("no", "abstain"): 0.6, ("yes", "abstain"): 0.6}
     for label, view in (("plain", "probability"), ("conformal", "p-value")):  # both are naive Bayes
-        answers = CliRunner().invoke(cli, ["predict", "loans.json", "new.csv", "--method", label])
+        answers = command("predict", "loans.json", "new.csv", "--method", label)
         frame = pd.read_csv(io.StringIO(answers.stdout), keep_default_na=False)
         realised = np.mean(
             [price.get(pair, 0) for pair in zip(frame["label"], frame["decision"], strict=True)]

@@ -6,10 +6,9 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import refusal
 
 import confml
-from confml.commands.predict import predict
 from confml.config import restore_config
 from confml.config.schema import StepSpec
 from confml.data.csv_table import load_tables
@@ -62,11 +61,11 @@ def test_the_guarantee_is_for_labels_of_the_training_classes(options):
     assert "a region contains the true label with probability" in text
     assert f"{s} of 60 training rows are the only ones of their class. About {s}/60 =" in text
     assert f"(Good and Turing; at most {s + 1}/61 in expectation). No region contains such a label." in text
-    other = ~new["y"].isin(set(train["y"]))
-    assert f"{other.sum()} rows have a class that is absent from the training rows" in text
-    known = float(re.search(r"coverage of the other rows ([0-9.]+) % at 0.05", text).group(1))
+    absent = ~new["y"].isin(set(train["y"]))
+    assert f"{absent.sum()} rows have a class that is absent from the training rows" in text
+    of_seen = float(re.search(r"coverage of the other rows ([0-9.]+) % at 0.05", text).group(1))
     overall = float(re.search(r"coverage ([0-9.]+) % at 0.05", text).group(1))
-    assert known >= 94 and overall < 90  # the absent classes are not part of the guarantee
+    assert of_seen >= 94 and overall < 90  # the absent classes are not part of the guarantee
     assert "do not look exchangeable" not in text
 
 
@@ -130,19 +129,18 @@ def test_the_selection_part_is_not_counted_by_p_values(tmp_path):
     assert model.facts.selection_rows == 18 and model.facts.fitted_rows == model.facts.counted_rows == 42
     text = text_of(model, new)
     assert "(approximate" not in text and "fitted to 42 rows" in text
-    found = [confml.predict(model, new)]
     confml.save_model(model, tmp_path / "m.confml")
-    found.append(confml.predict(tmp_path / "m.confml", new))
     # Literally: the 42 rows, scaled by the means of the 18 others.
     lines = {int(line) - 1 for line in model.neighbours.lines.tolist()}
-    others = train.drop(index=sorted(lines))[["a", "b"]].to_numpy()
+    of_selection = train.drop(index=sorted(lines))[["a", "b"]].to_numpy()
     rows = train.loc[sorted(lines)]
-    mean, sd = others.mean(axis=0), others.std(axis=0)
+    mean, sd = of_selection.mean(axis=0), of_selection.std(axis=0)
     method = TCMNN(k=model.facts.params["k"]).fit(
         (rows[["a", "b"]].to_numpy() - mean) / sd, rows["y"].to_numpy()
     )
     expected = method.predict_p_values((new[["a", "b"]].to_numpy() - mean) / sd)
-    for answers in found:
+    for source in (model, tmp_path / "m.confml"):
+        answers = confml.predict(source, new)
         assert answers[["p[0]", "p[1]"]].to_numpy() == pytest.approx(expected, abs=1e-12)
 
 
@@ -150,10 +148,10 @@ def test_selection_parts_that_do_not_fit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     train = two_classes(40, 0)
     train.to_csv("train.csv", index=False)
-    fit = ["--train", "train.csv", "--label", "y", "train.csv", "--selection-part"]
-    found = CliRunner().invoke(predict, [*fit, "0.3", "--method", "knn", "--conformal", "split"])
-    assert "cannot be combined with a method that has a calibration part" in str(found.exception)
-    assert "leaves 0 of 40" in str(CliRunner().invoke(predict, [*fit, "0.01"]).exception)
+    fit = ("predict", "--train", "train.csv", "--label", "y", "train.csv", "--selection-part")
+    error = refusal(*fit, "0.3", "--method", "knn", "--conformal", "split")
+    assert "cannot be combined with a method that has a calibration part" in str(error)
+    assert "leaves 0 of 40" in str(refusal(*fit, "0.01"))
     with pytest.raises(ConfigError, match="selection_part must be above 0 and below 1"):
         confml.predict(train, train, label="y", selection_part=2)
 

@@ -7,12 +7,11 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command, invoke, refusal
 from programs.fuzz.model_mutants import members_of, signed
 from sklearn.svm import SVC
 
 import confml
-from confml.commands.predict import predict
 from confml.errors import ConfmlError, DataError
 from confml.methods.registry import known_methods
 from confml.methods.tcm_nn import TCMNN
@@ -47,14 +46,14 @@ def cases():
             yield f"{name}, split", name, {"conformal": "split"}, 2
         for parameter, rule in cls.parameters.items():
             for option in rule.options if isinstance(rule, Choice) and parameter != "kernel" else ():
-                more = {"nominal": "dummy"} if parameter == "distance" else {}
-                more |= {key: value for key, value in CHAINS.items() if option == "adaptive"}
-                yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option, **more}}, 2
+                options = {"nominal": "dummy"} if parameter == "distance" else {}
+                options |= {key: value for key, value in CHAINS.items() if option == "adaptive"}
+                yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option, **options}}, 2
     for name in known_steps():
         yield f"step {name}", "tcm-nn", {"steps": [name]}, 2
     yield "cross", "knn", {"conformal": "cross"}, 3
-    others = ["knn", "sklearn.linear_model.LogisticRegression"]
-    yield "best_of", "knn", {"conformal": "split", "params": {"conformal__best_of": others}}, 3
+    candidates = ["knn", "sklearn.linear_model.LogisticRegression"]
+    yield "best_of", "knn", {"conformal": "split", "params": {"conformal__best_of": candidates}}, 3
     yield "mondrian", "tcm-nn", {"params": {"k": 3, "mondrian": True, "smoothed": True}}, 3
     yield "chains", "bayes-knn", {"params": CHAINS}, 2
     yield "operating point", "knn", {"risk": 0.3}, 2
@@ -68,9 +67,9 @@ def test_every_method_predicts_the_same_bytes_from_a_file(tmp_path):
     """All own methods and steps, and conformal wrappers."""
     frames = {classes: frame_of(classes) for classes in (2, 3)}
     path, names = tmp_path / "m.confml", []
-    for name, method, more, classes in cases():
+    for name, method, options, classes in cases():
         train, new = frames[classes][:40], frames[classes][40:].drop(columns="target")
-        settings = {"label": "target", "method": method, "explain": 1, "save": path, **more}
+        settings = {"label": "target", "method": method, "explain": 1, "save": path, **options}
         answers = confml.predict(train, new, **settings)
         assert confml.predict(path, new, explain=1).to_csv() == answers.to_csv(), name
         names.append(name)
@@ -86,23 +85,18 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(predict, [str(one) for one in arguments], input=stdin)
-
-
-FIT = ("--train", "train.csv", "--label", "target")
+FIT = ("predict", "--train", "train.csv", "--label", "target")
 
 
 def test_the_command_saves_and_reads(files):
-    first = run(*FIT, "new.csv", "--save", "models/m.confml", "--explain", 2)
-    assert first.exit_code == 0 and "wrote the model of tcm-nn to models/m.confml" in first.stderr
-    alone = run(*FIT, "--save", "m.confml")
-    assert alone.exit_code == 0 and alone.stdout == ""
-    again = run("m.confml", "new.csv", "--explain", 2)
+    first = command(*FIT, "new.csv", "--save", "models/m.confml", "--explain", 2)
+    assert "wrote the model of tcm-nn to models/m.confml" in first.stderr
+    assert command(*FIT, "--save", "m.confml").stdout == ""
+    again = command("predict", "m.confml", "new.csv", "--explain", 2)
     assert again.stdout_bytes == first.stdout_bytes
     said = first.stderr.replace("wrote the model of tcm-nn to models/m.confml\n", "")
     assert again.stderr == said
-    stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
+    stream = command("predict", "m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
     assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout
     about = json.loads(zipfile.ZipFile("m.confml").read("model.json"))
     assert (
@@ -112,23 +106,20 @@ def test_the_command_saves_and_reads(files):
 
 
 def test_options_of_a_fit_do_not_go_with_a_model(files):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
     for option in (("--method", "knn"), ("--set", "seed=2"), ("--label", "target"), ("--risk", 0.1)):
-        result = run("m.confml", "new.csv", *option)
-        assert (
-            result.exit_code == 2
-            and f"{option[0]} cannot be combined with a fitted model (m.confml)" in result.stderr
-        )
-    assert "a file of new rows are needed" in run("m.confml").stderr
-    assert "expected a table of new rows, got a model file" in str(run(*FIT, "m.confml").exception)
-    assert (
-        "--out writes the predictions of new rows" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
-    )
-    table = run("train.csv", "new.csv").stderr
+        result = invoke("predict", "m.confml", "new.csv", *option)
+        words = f"{option[0]} cannot be combined with a fitted model (m.confml)"
+        assert result.exit_code == 2 and words in result.stderr
+    assert "a file of new rows are needed" in invoke("predict", "m.confml").stderr
+    assert "expected a table of new rows, got a model file" in str(refusal(*FIT, "m.confml"))
+    without_rows = invoke(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
+    assert "--out writes the predictions of new rows" in without_rows
+    table = invoke("predict", "train.csv", "new.csv").stderr
     assert "train.csv is a table, expected a config or a model" in table
     assert "confml predict --train train.csv --label COLUMN new.csv" in table
     (files / "file").write_text("")
-    result = run(*FIT, "new.csv", "--save", "file/m.confml")  # noticed before the fit
+    result = invoke(*FIT, "new.csv", "--save", "file/m.confml")  # noticed before the fit
     assert isinstance(result.exception, OSError) and not result.stdout
 
 
@@ -199,7 +190,7 @@ def with_schema(change):
     ],
 )
 def test_damaged_older_and_newer_files_are_refused(files, change, words):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
     rewritten(files / "m.confml", files / "n.confml", change)
     with pytest.raises(DataError, match=words):
         confml.predict("n.confml", "new.csv", explain=1)
@@ -215,7 +206,7 @@ NUMBER |= {"is_json": True, "__id__": 0}
 @pytest.mark.parametrize("is_there", [False, True])
 def test_objects_whose_attributes_are_missing_or_numbers_are_refused(files, part, name, is_there):
     """Facts without ``params``, and ``notes`` that are a number, ended in a Python error."""
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
 
     def change(schema):
         attributes = schema["content"]["content"][part]["content"]["content"]
@@ -224,19 +215,19 @@ def test_objects_whose_attributes_are_missing_or_numbers_are_refused(files, part
             del attributes[name]
 
     rewritten(files / "m.confml", files / "n.confml", with_schema(change))
-    error = run("n.confml", "new.csv").exception
+    error = invoke("predict", "n.confml", "new.csv").exception
     assert error is None or isinstance(error, ConfmlError)
     with pytest.raises(DataError, match="n.confml: the model file is damaged: "):
         confml.predict("n.confml", "new.csv", explain=1)
 
 
 def test_every_changed_or_missing_byte_is_noticed(files):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
     whole = (files / "m.confml").read_bytes()
     expected = confml.predict("m.confml", "new.csv", explain=1)
     rng = np.random.default_rng(1)
-    for place in rng.choice(len(whole), 12, replace=False).tolist():
-        for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :]):
+    for at in rng.choice(len(whole), 12, replace=False).tolist():
+        for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :]):
             (files / "n.confml").write_bytes(damaged)
             try:
                 answers = confml.predict("n.confml", "new.csv", explain=1)
@@ -246,7 +237,7 @@ def test_every_changed_or_missing_byte_is_noticed(files):
 
 
 def test_another_version_of_a_method_is_refused(files, monkeypatch):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
     fitted, present = TCMNN.version, TCMNN.version + 1
     monkeypatch.setattr(TCMNN, "version", present)
     with pytest.raises(
@@ -271,7 +262,7 @@ def test_another_version_of_a_method_is_refused(files, monkeypatch):
     ],
 )
 def test_foreign_types_are_refused(files, module, name, loader):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
 
     def change(schema):
         schema["content"]["content"]["view"] = {
@@ -300,7 +291,7 @@ class Unknown(TCMNN):
 
 
 def test_types_that_are_not_trusted_are_not_written(files):
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
     model = confml.load_model("m.confml")
     model.method = Unknown().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
     with pytest.raises(CannotStore, match="cannot be stored: it holds objects of types .*Unknown.*--trust"):
@@ -353,7 +344,7 @@ def shorter(array):
 @pytest.mark.parametrize("method", ["tcm-nn", "knn", "bayes-knn"])
 @pytest.mark.parametrize("change", [absurd_code, nan_rows, shorter])
 def test_arrays_that_do_not_fit_are_damaged(files, method, change):
-    run(*FIT, "--method", method, "--save", "m.confml")
+    command(*FIT, "--method", method, "--save", "m.confml")
     rewritten(files / "m.confml", files / "n.confml", with_arrays(change))
     with pytest.raises(DataError, match="the model file is damaged: .*; copy it again, or fit it again with"):
         confml.predict("n.confml", "new.csv", explain=1)
@@ -363,7 +354,7 @@ def test_arrays_that_do_not_fit_are_damaged(files, method, change):
 @pytest.mark.parametrize("part", ["support_vectors", "support", "n_support", "dual_coef", "intercept"])
 def test_support_vectors_that_do_not_fit_are_damaged(files, method, part):
     """LIBSVM read them beyond their ends, which ended the interpreter."""
-    run(*FIT, "--method", method, "--save", "m.confml")
+    command(*FIT, "--method", method, "--save", "m.confml")
     model = confml.load_model("m.confml")
     machine = next(value for value in objects_in(model) if isinstance(value, SVC))
     for name in [name for name in vars(machine) if name.strip("_") == part]:
@@ -376,7 +367,7 @@ def test_support_vectors_that_do_not_fit_are_damaged(files, method, part):
 
 @pytest.mark.parametrize("k", [0, -1, 2**62])
 def test_parameters_that_a_fit_refuses_are_damaged(files, k):
-    run(*FIT, "--method", "knn", "--save", "m.confml")
+    command(*FIT, "--method", "knn", "--save", "m.confml")
     model = confml.load_model("m.confml")
     model.method.k = k
     save_model(model, "n.confml")
@@ -390,7 +381,7 @@ def test_parameters_that_a_fit_refuses_are_damaged(files, k):
 @pytest.mark.parametrize("count", [1e300, np.nan])
 def test_absurd_numbers_of_rows(files, count):
     """A number of rows of 1e300 ended in an OverflowError."""
-    run(*FIT, "--save", "m.confml")
+    command(*FIT, "--save", "m.confml")
 
     def change(array):
         if array.ndim == 2 and len(array) == 3 and 40 in array[2]:  # ranges of the features
@@ -399,5 +390,5 @@ def test_absurd_numbers_of_rows(files, count):
         return None
 
     rewritten(files / "m.confml", files / "n.confml", with_arrays(change))
-    result = run("n.confml", "new.csv")
+    result = invoke("predict", "n.confml", "new.csv")
     assert result.exception is None or isinstance(result.exception, (DataError, SystemExit))

@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 
 import confml
-from confml.commands.predict import predict
 from confml.errors import ConfigError
 from confml.measures.certified import minimum_accepted
 from confml.predictions.operating_point import certified_point, held_out_rows
@@ -19,12 +18,12 @@ def frame_of(rows: int, seed: int) -> pd.DataFrame:
 
 
 def test_accepted_rows_reach_the_threshold_and_the_words_say_it():
-    told: list[str] = []
+    said: list[str] = []
     answers = confml.predict(
         *(frame_of(1000, 1), frame_of(400, 2)),
-        **{"label": "target", "method": "naive-bayes", "risk": 0.05, "say": told.append},
+        **{"label": "target", "method": "naive-bayes", "risk": 0.05, "say": said.append},
     )
-    words = " ".join(told)
+    words = " ".join(said)
     threshold = float(words.partition("confidence >= ")[2].split()[0])
     certainly = answers["confidence"] >= threshold + 1e-5
     assert 0 < answers["accepted"].sum() < 400 and certainly.sum() > 50
@@ -67,8 +66,8 @@ def test_rows_are_divided_at_random_and_completely():
 
 
 def test_too_few_rows_and_noisy_classes_are_told():
-    told: list[str] = []
-    settings = {"label": "target", "risk": 0.05, "say": told.append}
+    said: list[str] = []
+    settings = {"label": "target", "risk": 0.05, "say": said.append}
     answers = confml.predict(frame_of(100, 1), frame_of(50, 2), **settings)
     assert not answers["accepted"].any()
     needed = minimum_accepted(0.05, 0.05)
@@ -76,21 +75,21 @@ def test_too_few_rows_and_noisy_classes_are_told():
         "No threshold is certified for an error rate of at most 5 % with probability 95 %: that takes at "
         "least "
         f"{needed} accepted held-out rows without an error, and only 24 rows are held out (247 training rows "
-        "are needed). No row is accepted." in " ".join(told)
+        "are needed). No row is accepted." in " ".join(said)
     )
-    told.clear()
+    said.clear()
     noisy = frame_of(600, 1)
     noisy["target"] = np.random.default_rng(0).integers(0, 2, 600)
     answers = confml.predict(noisy, frame_of(50, 2), **settings)
-    assert not answers["accepted"].any() and "the strictest threshold accepts" in " ".join(told)
+    assert not answers["accepted"].any() and "the strictest threshold accepts" in " ".join(said)
 
 
 def test_the_number_of_rows_that_is_said_to_be_needed_is_enough():
-    told: list[str] = []
+    said: list[str] = []
     frame = frame_of(247, 1)
     frame["x"] = frame["target"] * 100.0 + frame["y"]
-    settings = {"label": "target", "method": "naive-bayes", "risk": 0.05, "say": told.append}
-    assert confml.predict(frame, frame[:20], **settings)["accepted"].all(), told
+    settings = {"label": "target", "method": "naive-bayes", "risk": 0.05, "say": said.append}
+    assert confml.predict(frame, frame[:20], **settings)["accepted"].all(), said
 
 
 def test_the_command_and_a_stored_model_accept_the_same(tmp_path, monkeypatch):
@@ -98,10 +97,9 @@ def test_the_command_and_a_stored_model_accept_the_same(tmp_path, monkeypatch):
     frame_of(800, 1).to_csv("train.csv", index=False)
     frame_of(60, 2).to_csv("new.csv", index=False)
     fit = ("--train", "train.csv", "--label", "target", "--method", "knn", "--param", "k=15")
-    options = ("--risk", 0.1, "--save", "m.confml")
-    first = CliRunner().invoke(predict, [*fit, "new.csv", *map(str, options)])
-    again = CliRunner().invoke(predict, ["m.confml", "new.csv"])
-    assert first.exit_code == again.exit_code == 0 and first.stdout == again.stdout
+    first = command("predict", *fit, "new.csv", "--risk", 0.1, "--save", "m.confml")
+    again = command("predict", "m.confml", "new.csv")
+    assert first.stdout == again.stdout
     assert ",accepted\n" in first.stdout and "with probability at least 95 %" in again.stderr
 
 
@@ -116,7 +114,6 @@ def test_groups_and_noise_are_refused(tmp_path, monkeypatch):
         ("groups", "the rows of a group are not independent"),
         ("noise", "--risk cannot be used with noise"),
     ):
-        result = CliRunner().invoke(predict, [f"{name}.yaml", "new.csv", "--risk", "0.1"])
-        assert words in str(result.exception)
+        assert words in str(refusal("predict", f"{name}.yaml", "new.csv", "--risk", "0.1"))
     with pytest.raises(ConfigError, match="risk must be above 0 and below 1, got 5"):
         confml.predict(frame_of(100, 1), frame_of(9, 2), label="target", risk=5)

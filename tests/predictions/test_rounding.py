@@ -54,8 +54,8 @@ def test_no_rounded_number_contradicts_a_region(kind, digits):
     assert (short.classes[short.scores.argmax(axis=1)] == prediction.labels).all()
     for level in levels:
         np.testing.assert_array_equal(short.region(level), prediction.region(level))
-        one = confidence >= 1 - level
-        np.testing.assert_array_equal(one, prediction.confidence >= 1 - level)
+        text = confidence >= 1 - level
+        np.testing.assert_array_equal(text, prediction.confidence >= 1 - level)
     np.testing.assert_array_equal(short.certainty >= threshold, prediction.certainty >= threshold)
     np.testing.assert_allclose(short.scores, scores, rtol=10.0 ** (1 - digits), atol=1e-12)
     plain = [len(repr(value)) for value in short.scores[200:300, 0].tolist()]

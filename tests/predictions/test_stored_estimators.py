@@ -39,10 +39,10 @@ def tables(classes: int = 3) -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame.assign(target=y)[:45], frame[45:]
 
 
-def fitted(path, method, params=None, classes=3, **more):
+def fitted(path, method, params=None, classes=3, **options):
     train, new = tables(classes)
-    more |= {"label": "target", "method": method, "params": params or {}, "save": path}
-    return confml.predict(train, new, **more), new
+    options |= {"label": "target", "method": method, "params": params or {}, "save": path}
+    return confml.predict(train, new, **options), new
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command
 
-from confml.cli import cli
 from confml.predictions.two_samples import two_samples
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -37,20 +32,18 @@ FIT = ("--train", "train.csv", "--label", "good", "--level", "0.1")
 
 
 def test_red_wine_is_not_white_wine(wines):
-    told = invoke("predict", *FIT, "red.csv", "--drift", "--json")
-    assert told.exit_code == 0, told.output + str(told.exception)
-    document = json.loads(told.stdout)
+    document = json.loads(command("predict", *FIT, "red.csv", "--drift", "--json").stdout)
     joint, features = (
         test["text"] for test in document["tests"] if test["test"] in ("classifier", "features")
     )
     differs = {test["test"]: test["differs"] for test in document["tests"]}
     assert differs["classifier"] and differs["features"]
-    text = invoke("predict", *FIT, "red.csv", "--drift").stderr  # one verdict, from all tests together
+    text = command("predict", *FIT, "red.csv", "--drift").stderr  # one verdict, from all tests together
     assert text.count("do not look exchangeable") == 1 == text.count(joint)
     assert "shows that new rows differ" not in text
     accuracy = float(joint.partition("accuracy ")[2].split()[0])
     assert accuracy > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
-    checked = invoke("data", "check", "train.csv", "--label", "good", "--test", "more.csv", "--json")
+    checked = command("data", "check", "train.csv", "--label", "good", "--test", "more.csv", "--json")
     joint, features = json.loads(checked.stdout)["shift"]
     assert (
         0.4 < float(joint.partition("accuracy ")[2].split()[0]) < 0.6
@@ -63,10 +56,10 @@ def test_p_values_of_equal_samples_are_valid():
     for seed in range(80):
         rng = np.random.default_rng(seed)
         rows = np.column_stack([rng.normal(size=160), rng.integers(0, 3, 160), rng.integers(0, 2, 160)])
-        found = two_samples(rows[:100], rows[100:], ["a", "b", "c"], np.array([False, True, True]), seed)
-        p.append(found.joint)
-        features.append(min(one for _, one in found.features))
-        assert abs(found.accuracy - 0.5) < 5 * 0.5 / np.sqrt(60)
+        samples = two_samples(rows[:100], rows[100:], ["a", "b", "c"], np.array([False, True, True]), seed)
+        p.append(samples.joint)
+        features.append(min(p_value for _, p_value in samples.features))
+        assert abs(samples.accuracy - 0.5) < 5 * 0.5 / np.sqrt(60)
     assert np.mean(np.array(p) <= 0.1) < 0.2 and np.mean(np.array(features) <= 0.1) < 0.2
 
 
@@ -94,17 +87,16 @@ def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path, monkeypatch)
         "methods: [{name: naive-bayes, conformal: {kind: split, shift: label}}]\n"
         "protocol: {kind: k-fold}\nlevels: [0.1]\n"
     )
-    told = invoke("predict", "c.yaml", "new.csv", "--save", "model.confml", "--out", "a.csv")
-    assert told.exit_code == 0, told.output + str(told.exception)
-    assert "differ from the training rows only in the frequencies of the 2 classes" in told.stderr
-    stored = invoke("predict", "model.confml", "new.csv", "--out", "b.csv")
-    assert stored.exit_code == 0 and Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    words = command("predict", "c.yaml", "new.csv", "--save", "model.confml", "--out", "a.csv").stderr
+    assert "differ from the training rows only in the frequencies of the 2 classes" in words
+    command("predict", "model.confml", "new.csv", "--out", "b.csv")
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
     covered = coverage("a.csv")
     plain = ("--train", "train.csv", "--label", "y", "--method", "naive-bayes", "--conformal", "split")
-    invoke("predict", *plain, "new.csv", "--level", "0.1", "--out", "p.csv")
+    command("predict", *plain, "new.csv", "--level", "0.1", "--out", "p.csv")
     assert covered > coverage("p.csv")  # most new rows are ill, which unweighted regions miss more often
     ill[:30].to_csv("few.csv", index=False)
-    warned = invoke("predict", "model.confml", "few.csv", "--quiet")
+    warned = command("predict", "model.confml", "few.csv", "--quiet")
     assert "class frequencies are estimated from only 30 rows" in warned.stderr
 
 
