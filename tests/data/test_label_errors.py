@@ -5,10 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import command
 from sklearn.metrics import average_precision_score
 
-from confml.commands.data import data as command
 from confml.data import label_errors, load
 from confml.data.label_errors import label_evidence
 from confml.data.noise import apply_noise
@@ -55,10 +54,9 @@ def test_command_lists_lines_and_labels(tmp_path, monkeypatch, evidence):
     data, wrong = with_errors("wine-sklearn")
     path = tmp_path / "wine.csv"
     data.to_frame().to_csv(path, index=False)
-    result = CliRunner().invoke(command, ["check", str(path), "--label", "label", "--labels", "8", "--json"])
-    assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)["labels"]
-    assert len(told) == 8 and all(wrong[one["line"] - 2] for one in told)
-    assert all(one["p_likelier"] > one["p_label"] and one["likelier"] != one["label"] for one in told)
-    shown = CliRunner().invoke(command, ["check", str(path), "--label", "label", "--labels"])
+    check = ("data", "check", path, "--label", "label", "--labels")
+    doubted = json.loads(command(*check, "8", "--json").stdout)["labels"]
+    assert len(doubted) == 8 and all(wrong[row["line"] - 2] for row in doubted)
+    assert all(row["p_likelier"] > row["p_label"] and row["likelier"] != row["label"] for row in doubted)
+    shown = command(*check)
     assert "P LIKELIER" in shown.stdout and shown.stdout.count("\n") > 15

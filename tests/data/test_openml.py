@@ -4,10 +4,9 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command
 from sklearn.utils import Bunch
 
-from confml.cli import cli
 from confml.data import load, openml
 from confml.errors import DataError
 
@@ -76,10 +75,8 @@ def test_a_run_and_predictions(asked, tmp_path, monkeypatch):
         "datasets: [{openml: credit-g, missing: mean}]\nsteps: [standardise]\nmethods: [{name: knn, k: 1}]\n"
         "protocol: {kind: k-fold, folds: 2}\n"
     )
-    ran = CliRunner().invoke(cli, ["run", "c.yaml", "--out", "r", "--engine", "serial"])
-    assert ran.exit_code == 0, ran.output
+    ran = command("run", "c.yaml", "--out", "r", "--engine", "serial")
     assert "credit-g" in ran.stdout and "OpenML data set 31, credit-g version 1" in ran.output
     (tmp_path / "new.csv").write_text("checking status,duration,it's\n<0,6,yes\n<0,36,no\n")
-    predicted = CliRunner().invoke(cli, ["predict", "c.yaml", "new.csv"])
-    assert predicted.exit_code == 0, predicted.output
+    predicted = command("predict", "c.yaml", "new.csv")
     assert [line.split(",")[1] for line in predicted.stdout.splitlines()[1:]] == ["good", "bad"]

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -13,7 +13,6 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from confml.cli import cli
 from confml.data import coding, load, memory
 from confml.data.coding import code_columns
 from confml.data.memory import is_sparse
@@ -68,9 +67,7 @@ def _run(path, tmp_path, *methods, steps="[]"):
         f"methods: [{', '.join(methods)}]\n"
         "protocol: {kind: k-fold, folds: 3}\nseed: 1\n"
     )
-    command = ["run", str(config), "--out", str(tmp_path / "run"), "--engine", "serial"]
-    result = CliRunner().invoke(cli, command)
-    assert result.exit_code == 0, result.output
+    command("run", config, "--out", tmp_path / "run", "--engine", "serial")
     metrics = pd.read_csv(tmp_path / "run" / "metrics.csv")
     return metrics[metrics.metric == "error"].groupby("method").value.mean()
 
@@ -97,11 +94,10 @@ def test_predictions_with_sparse_rows_are_those_with_dense_rows(path, frame, tmp
     monkeypatch.setattr(LogisticRegression, "fit", lambda self, X, y: fitted_to.append(X) or fit(self, X, y))
 
     def predicted(*options):
-        command = ["predict", "--train", str(path), "--label", "y", str(tmp_path / "new.csv")]
-        command += ["--method", "sklearn.linear_model.LogisticRegression", "--explain", "1"]
-        command += ["--param", "tol=1e-10", "--param", "max_iter=9999"]
-        result = CliRunner().invoke(cli, [*command, *options, "--out", str(tmp_path / "out.csv")])
-        assert result.exit_code == 0, result.output
+        fit = ["predict", "--train", path, "--label", "y", tmp_path / "new.csv", "--explain", "1"]
+        fit += ["--method", "sklearn.linear_model.LogisticRegression"]
+        fit += ["--param", "tol=1e-10", "--param", "max_iter=9999"]
+        command(*fit, *options, "--out", tmp_path / "out.csv")
         return pd.read_csv(tmp_path / "out.csv")
 
     for options in ([], ["--conformal", "split"]):
@@ -137,7 +133,6 @@ def test_a_method_that_needs_dense_rows_is_refused_before_it_takes_memory(path, 
         f"datasets: [{{csv: {path}, label: y}}]\nprotocol: {{kind: k-fold, folds: 3}}\n"
         "methods: [sklearn.ensemble.HistGradientBoostingClassifier]\n"
     )
-    result = CliRunner().invoke(cli, ["run", str(config), "--out", str(tmp_path / "run")])
-    assert result.exit_code == 1
-    assert "coding 3000 rows as 1201 columns ('shop' has 1200 categories)" in str(result.exception)
-    assert "ignore: [shop]" in result.exception.hint
+    error = refusal("run", config, "--out", tmp_path / "run")
+    assert "coding 3000 rows as 1201 columns ('shop' has 1200 categories)" in str(error)
+    assert "ignore: [shop]" in error.hint

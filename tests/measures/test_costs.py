@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import command, refusal
 
-from confml.cli import cli
 from confml.config import make_config
 from confml.errors import ConfigErrors
 from confml.measures import Case, Context
@@ -122,9 +121,8 @@ def test_costs_of_a_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("costs.csv").write_text("true,1,2,abstain\n1,0,1,0.4\n2,5,0,0.4\n")
     Path("c.json").write_text(json.dumps(CONFIG))
-    command = ["run", "c.json", "--out", "run", "--engine", "serial"]
-    ran = CliRunner().invoke(cli, command)
-    assert ran.exit_code == 0, ran.output
+    run = ("run", "c.json", "--out", "run", "--engine", "serial")
+    ran = command(*run)
     interval = r"0\.\d+ \(0\.\d+ to \d\.\d+\)"
     page = Path("run/report.html").read_text()
     for text in (ran.stdout, page):
@@ -138,8 +136,6 @@ def test_costs_of_a_run(tmp_path, monkeypatch):
     chosen = list(csv.DictReader(Path("run/tables/tuning.csv").open()))
     assert {row["select_by"] for row in chosen} == {"cost"}
     Path("costs.csv").write_text("true,1,2,abstain\n1,0,9,0.4\n2,9,0,0.4\n")
-    again = CliRunner().invoke(cli, command)
-    assert again.exit_code == 0 and "2 fits to compute" in again.stderr  # only the tuning depends on costs
+    assert "2 fits to compute" in command(*run).stderr  # only the tuning depends on costs
     Path("costs.csv").write_text("true,1,3\n1,0,1\n3,5,0\n")
-    wrong = str(CliRunner().invoke(cli, command).exception)
-    assert "name class '3', which data set 'two' does not have" in wrong
+    assert "name class '3', which data set 'two' does not have" in str(refusal(*run))

@@ -12,9 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from click.testing import CliRunner, Result
 
-from confml.cli import cli
 from confml.config import load_config
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
@@ -93,13 +91,6 @@ def computed(folder: Path, text: str) -> Path:
     assert not state.failed and not state.left
     write_report(open_run(folder / "out"), folder / "out")
     return folder / "out"
-
-
-def command(*arguments) -> Result:
-    """Invoke confml, which must succeed."""
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.exception or result.output
-    return result
 
 
 def hash_of(text: str) -> int:

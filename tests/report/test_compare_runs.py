@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import command
 from report.report_cases import dataset
 from report.test_summary_tables import noisy_run
 
 import confml.report.outcomes as module
-from confml.commands.compare import compare
 from confml.config import make_config
 from confml.errors import ConfmlError
 from confml.measures.ranks import signed_rank
@@ -109,10 +108,10 @@ def test_two_splits_of_groups_have_no_test(monkeypatch):
 
 
 def test_the_command_prints_the_answer_and_refuses_the_folder_of_a_run(run, tmp_path):
-    outputs = [CliRunner().invoke(compare, ["run", "--rope", "0.05"]).output for _ in range(2)]
+    outputs = [command("compare", "run", "--rope", "0.05").output for _ in range(2)]
     assert outputs[0] == outputs[1] and outputs[0].startswith("Mean ranks over 3 tasks: ")
     assert "equivalent within 0.05" in outputs[0] and "second better" in outputs[0]
-    document = json.loads(CliRunner().invoke(compare, ["run", "--json"]).output)
+    document = json.loads(command("compare", "run", "--json").output)
     assert {"models", "pairs", "ranks", "signed_ranks"} <= set(document)
     (tmp_path / ".run").mkdir()
     (tmp_path / ".run" / "manifest.json").write_text("{}")

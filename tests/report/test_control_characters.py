@@ -5,10 +5,9 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 
+import command_line
 import pytest
-from click.testing import CliRunner
 
-from confml.cli import cli
 from confml.errors import printable
 from confml.report.files import quoted
 
@@ -49,11 +48,9 @@ def folder(tmp_path_factory):
 
 
 def command(*arguments):
-    found = CliRunner().invoke(cli, [str(one) for one in arguments])
-    assert found.exit_code == 0, found.exception or found.output
-    assert strange(found.stdout) == set()
-    assert strange(found.stderr) == set()
-    return found.stdout
+    result = command_line.command(*arguments)
+    assert strange(result.stdout) == strange(result.stderr) == set()
+    return result.stdout
 
 
 def test_every_output(folder):

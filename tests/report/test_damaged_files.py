@@ -4,9 +4,7 @@ import os
 import shutil
 
 import pytest
-from click.testing import CliRunner
-
-from confml.cli import cli
+from command_line import command, invoke
 
 CONFIG = """name: small
 datasets: [{name: five-gaussians, generate: five-gaussians, n: 40}]
@@ -25,16 +23,11 @@ def content(folder):
     }
 
 
-def command(*arguments):
-    return CliRunner().invoke(cli, [str(one) for one in arguments])
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("damaged")
     (folder / "c.yaml").write_text(CONFIG)
-    found = command("run", folder / "c.yaml", "--out", folder / "run", "-q", "--engine", "serial")
-    assert found.exit_code == 0, found.output
+    command("run", folder / "c.yaml", "--out", folder / "run", "-q", "--engine", "serial")
     return folder
 
 
@@ -57,12 +50,10 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
             times = os.stat(out / name)
             (out / name).write_bytes(DAMAGE[damage]((out / name).read_bytes()))
             os.utime(out / name, ns=(times.st_atime_ns, times.st_mtime_ns))
-        found = command("run", finished / "c.yaml", "--out", out, "-q", "--engine", "serial")
-        assert found.exit_code == 0, found.output
+        command("run", finished / "c.yaml", "--out", out, "-q", "--engine", "serial")
         after = content(out)
         changed = {name for name in before if after.get(name) != before[name]}
         assert changed <= RECORDED
-        assert found.exception is None
 
 
 @pytest.mark.parametrize(
@@ -75,6 +66,6 @@ def test_a_report_whose_files_cannot_be_written_is_printed(finished, tmp_path, o
     expected = command("report", out, *options)
     (out / "metrics.csv").unlink()
     (out / "metrics.csv" / "folder").mkdir(parents=True)
-    found = command("report", out, *options)
-    assert found.stdout == expected.stdout and printed in found.stdout
-    assert f"{out / 'metrics.csv'}: not all files of the report are written" in str(found.exception)
+    shown = invoke("report", out, *options)
+    assert shown.stdout == expected.stdout and printed in shown.stdout
+    assert f"{out / 'metrics.csv'}: not all files of the report are written" in str(shown.exception)

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from command_line import command
 
-from confml.cli import cli
 from confml.commands.describe import TYPES, description_lines
 from confml.errors import ConfigError
 from confml.report.described import describe_all, known_types
@@ -30,16 +29,16 @@ def test_files_are_described_by_their_table():
         for file, about in output.paths.items():
             assert describe_all(file, "table")[0]["name"] == output.name
             assert about and not about.endswith(".")
-    shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
+    shown = command("describe", "class-coverage.csv").output
     assert shown.startswith("class-coverage (table)") and "files:\n  tables/class-coverage.csv: " in shown
 
 
 def test_a_name_with_two_meanings_is_described_twice():
-    shown = CliRunner().invoke(cli, ["describe", "ranks"]).output
+    shown = command("describe", "ranks").output
     assert "ranks (figure)" in shown and "ranks (table)" in shown
-    both = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--json"]).output)
+    both = json.loads(command("describe", "ranks", "--json").output)
     assert [entry["type"] for entry in both] == ["figure", "table"]
-    one = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--type", "figure", "--json"]).output)
+    one = json.loads(command("describe", "ranks", "--type", "figure", "--json").output)
     assert {parameter["name"] for parameter in one["parameters"]} >= {"metric", "skip"}
 
 

@@ -7,10 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
-from report.report_cases import command
+from command_line import command, refusal
 
-from confml.cli import cli
 from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
 from confml.report.answers.coverage import SplitErrors, p_value
@@ -145,9 +143,8 @@ def test_new_groups_and_wrong_columns(folder):
     (folder / "moon.csv").write_text((folder / "new.csv").read_text().replace("north", "moon"))
     warned = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
     assert "in groups without calibration rows: all labels have p-value 1" in warned.stderr
-    dry = ["run", "--dry-run", str(folder / "c.yaml"), "--set", "methods.3.by=sity"]
-    wrong = str(CliRunner().invoke(cli, dry).exception)
-    assert "has no column 'sity'" in wrong and "site" in wrong
+    error = str(refusal("run", "--dry-run", folder / "c.yaml", "--set", "methods.3.by=sity"))
+    assert "has no column 'sity'" in error and "site" in error
 
 
 def test_rows_of_an_online_pass_are_whole_numbers():

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from report.report_cases import command, read
+from command_line import command, refusal
+from report.report_cases import read
 
-from confml.cli import cli
 from confml.report.tables.shift import advice_of
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -67,5 +66,4 @@ def test_predict_refuses_weights_of_a_whole_test_part(tmp_path):
         "datasets: [{name: a, generate: covariate-shift, n: 60}]\n"
         "methods: [{name: naive-bayes, conformal: {kind: split, shift: covariate}}]\nprotocol: holdout\n"
     )
-    done = CliRunner().invoke(cli, ["predict", str(config), str(new)])
-    assert "needs the features of all training rows" in str(done.exception)
+    assert "needs the features of all training rows" in str(refusal("predict", config, new))
