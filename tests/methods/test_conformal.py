@@ -27,7 +27,6 @@ from confml.methods.conformal.scores import (
     margin_scores,
     margin_scores_of_shares,
 )
-from confml.methods.conformal.selection import InnerSelection, choose
 from confml.methods.knn import KNN
 from confml.methods.linear import LinearSVM
 from confml.methods.registry import build, check
@@ -351,17 +350,6 @@ def tuned(kind, grid):
     return Conformal(build("knn"), kind, random_state=3).in_run(tune=grid, inner=inner)
 
 
-@pytest.mark.parametrize("select_by", ["accuracy", "error", "ari"])
-def test_the_first_of_the_best_is_chosen(select_by):
-    X, y = blobs(8, 90)
-    grid = [{"k": 59}, {"k": 5}, {"k": 4}]
-    selection = InnerSelection(grid, 3, True, select_by)
-    tuning = choose(KNN(), X, y, selection, rng=np.random.default_rng(0))
-    means = [score["mean"] for score in tuning["scores"]]
-    best = min(means) if select_by == "error" else max(means)
-    assert tuning["chosen"] == grid[means.index(best)] != grid[0]
-
-
 # ---- groups
 
 
@@ -446,18 +434,6 @@ def test_inner_folds_learn_their_own_steps(tmp_path):
     means = pd.read_csv(tmp_path / "out" / "tables/tuning.csv")["mean"]
     assert len(means) == 4
     assert means.max() < binom.ppf(0.9999, 168, 0.5) / 168, "168 rows are not kept back"
-
-
-def test_a_run_keeps_groups_together(tmp_path):
-    X, y, groups = near_duplicates(80, np.random.default_rng(4))
-    run = run_of(
-        tmp_path,
-        [{**written(tmp_path, X, y, site=groups), "groups": "site"}],
-        [{"name": "knn", "conformal": "split", "tune": {"k": [1, 3]}}],
-        steps=["standardise"],
-        protocol={"kind": "holdout", "repeats": 8, "test-size": 0.5, "inner-folds": 3},
-    )
-    assert run.metrics.query("metric == 'coverage'")["value"].mean() > 0.7
 
 
 def test_a_run_says_that_out_of_bag_calibration_is_approximate(tmp_path):

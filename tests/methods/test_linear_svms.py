@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import LinearSVC
 from trials import clouds
@@ -17,61 +17,11 @@ from confml.bayes_error import one_vs_rest_bayes_error
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.dag_svm import DAGSVM
 from confml.methods.svm.gen_svm import GenSVM
-from confml.methods.svm.liblinear_nodes import DUAL, PRIMAL, Nodes
 from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM
 
 TIGHT = 1e-9
-METHODS = [OvOSVM, OvRSVM, DAGSVM, SmartSVM]
-
-
-def objective(w, X, t, C, penalties):
-    """1/2 |w|^2 + C sum s max(0, 1 - t f)^2 with the bias w[0] inside |w|, and its gradient."""
-    inputs, s = np.hstack([np.ones((len(X), 1)), X]), np.where(t > 0, *penalties)
-    lack = np.maximum(0, 1 - t * (inputs @ w))
-    return 0.5 * w @ w + C * s @ lack**2, w - 2 * C * inputs.T @ (s * t * lack)
-
-
-def minimum(*problem):
-    """The least objective, by scipy."""
-    options = {"maxiter": 5000, "gtol": 1e-10, "ftol": 1e-15}
-    start = np.zeros(problem[0].shape[1] + 1)
-    return minimize(objective, start, problem, jac=True, method="L-BFGS-B", options=options).fun
-
-
-# ---- the layer over LIBLINEAR
-
-
-@pytest.mark.parametrize("solver", [PRIMAL, DUAL])
-@pytest.mark.parametrize("penalties", [(1.0, 1.0), (3.0, 0.5)])
-def test_a_path_reaches_the_least_objective(solver, penalties):
-    X, y, _ = clouds(classes=2)
-    t = np.where(y == 1, 1.0, -1.0)
-    Cs = [2.0**power for power in range(-14, 8, 3)]
-    weights, seconds = Nodes(X).binary_path(np.arange(len(X)), t, Cs, solver, 1e-6, 1, penalties)
-    assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
-    for w, C in zip(weights, Cs, strict=True):
-        assert objective(w, X, t, C, penalties)[0] == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
-
-
-@pytest.mark.parametrize("solver", [DUAL, "crammer-singer"])
-def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(solver):
-    X, y, _ = clouds(rows=400, classes=2)
-    rows, t = np.arange(len(X)), np.where(y == 1, 1.0, -1.0)
-
-    def fit(seed):
-        if solver == DUAL:
-            return Nodes(X).binary_path(rows, t, [4.0], DUAL, 0.1, seed)[0]
-        return Nodes(X).crammer_singer(y, 2, 4.0, 0.1, seed, [1.0, 1.0])
-
-    alone = [fit(seed) for seed in range(8)]
-    for _ in range(3):
-        with ThreadPoolExecutor(8) as pool:
-            assert_array_equal(list(pool.map(fit, range(8))), alone)
-
-
-# ---- the methods
 
 
 @pytest.mark.parametrize("ours, wrapper", [(OvOSVM, OneVsOneClassifier), (OvRSVM, OneVsRestClassifier)])
@@ -136,7 +86,7 @@ def test_crammer_and_singer_as_scikit_learn(classes):
     assert np.mean(ours.predict(X_test) == theirs.predict(X_test)) == 1.0
 
 
-@pytest.mark.parametrize("method", [*METHODS, CrammerSinger, GenSVM])
+@pytest.mark.parametrize("method", [OvOSVM, OvRSVM, DAGSVM, SmartSVM, CrammerSinger, GenSVM])
 def test_sparse_examples(method):
     X, y, X_test = clouds()
     X[np.abs(X) < 0.7] = 0.0
@@ -147,11 +97,13 @@ def test_sparse_examples(method):
         assert_allclose(sparse[view].scores, expected.scores, atol=1e-5 if method is GenSVM else 1e-10)
 
 
-@pytest.mark.parametrize("weight", ["balanced", {0: 5.0, 1: 0.5}])
-def test_class_weights_are_scikit_learns(weight):
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("weight", [None, "balanced", {0: 5.0, 1: 0.5}])
+@pytest.mark.parametrize("C", [2.0**-14, 1.0, 2.0**5])
+def test_penalties_and_class_weights_are_scikit_learns(C, weight, solver):
     X, y, X_test = clouds(classes=2)
-    theirs = LinearSVC(class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
-    ours = OvRSVM(class_weight=weight, tolerance=1e-8).fit(X, y)
+    theirs = LinearSVC(C=C, class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
+    ours = OvRSVM(C=C, class_weight=weight, solver=solver, tolerance=1e-8).fit(X, y)
     assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
 
 
@@ -185,3 +137,15 @@ def test_same_bytes_for_any_number_of_threads(method, solver):
             path = list(model.evaluate_path(X, y, X_test, grid))
         results.append([view.scores.tobytes() for _, views in path for view in views.values()])
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("method", [OvRSVM(solver="dual"), CrammerSinger()])
+def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(method):
+    X, y, _ = clouds(rows=400, classes=2)
+
+    def fit(seed):
+        return clone(method).set_params(random_state=seed).fit(X, y).weights_
+
+    alone = [fit(seed) for seed in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert_array_equal(list(pool.map(fit, 3 * [*range(8)])), 3 * alone)

@@ -9,26 +9,8 @@ from confml.methods.multiclass import (
     class_errors,
     class_probabilities,
     decision_scores,
-    one_vs_one,
-    one_vs_rest,
     vote_scores,
 )
-
-CODES = np.array([2, 0, 1, 2, 1])
-
-
-def plain(problems):
-    return [(problem.rows.tolist(), problem.targets.tolist()) for problem in problems]
-
-
-def test_problems_by_hand():
-    every = [0, 1, 2, 3, 4]
-    rest = ([-1, 1, -1, -1, -1], [-1, -1, 1, -1, 1], [1, -1, -1, 1, -1])
-    assert plain(one_vs_rest(CODES, 3)) == [(every, targets) for targets in rest]
-    pairs = [([1, 2, 4], [-1, 1, 1]), ([0, 1, 3], [1, -1, 1]), ([0, 2, 3, 4], [1, -1, 1, -1])]
-    assert plain(one_vs_one(CODES, 3)) == pairs
-    for divide in (one_vs_rest, one_vs_one):  # two classes are one problem
-        assert plain(divide(np.array([0, 1, 0]), 2)) == [([0, 1, 2], [-1, 1, -1])]
 
 
 def literal_sums(second, first, classes):
@@ -67,13 +49,6 @@ def test_votes_and_sums_have_the_bytes_of_literal_ones(classes, rows):
         expected = sums / (classes - 1) if classes > 2 else np.hstack([-values, values]) / 2
         assert np.array_equal(scores, expected)
     assert np.array_equal(decision_scores(values, classes, "ovr"), values) or classes == 2
-
-
-def test_probabilities():
-    positive = np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    found = class_probabilities(positive, 3)
-    np.testing.assert_allclose(found, [[0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0]])
-    assert np.array_equal(class_probabilities(positive[:, :1], 2)[0], [0.5, 0.5])
 
 
 @pytest.mark.parametrize("classes, machines", [(3, 3), (2, 1)])

@@ -90,7 +90,7 @@ def config_of(folder, **values):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y, subject=groups)
     frame.to_csv(folder / "t.csv", index=False)
     dataset = {"name": "t", "csv": str(folder / "t.csv"), "label": "label", "groups": "subject"}
-    protocol = {"kind": "holdout", "test-size": 0.3}
+    protocol = {"kind": "holdout", "repeats": 4, "test-size": 0.3, "inner-folds": 3}
     return {"name": "grouped", "datasets": [dataset], "protocol": protocol, "seed": 1, **values}
 
 
@@ -113,12 +113,13 @@ def test_features_that_identify_a_group_are_not_selected(name, params):
         assert chain.fit_metrics_["select-attributes.score_after"] == 0 and len(chain.columns_) == 4
 
 
-def test_a_run_gives_its_groups_to_the_steps(tmp_path):
-    method = {"name": "knn", "conformal": "split"}
-    config = config_of(tmp_path, steps=["select-attributes"], methods=[method], baseline=False)
-    run = confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
-    metrics = run.metrics.set_index("metric")["value"]
-    assert 0.5 < metrics["select-attributes.score_after"] < 0.9
+def test_a_run_gives_its_groups_to_the_steps_and_to_calibration(tmp_path):
+    method = {"name": "knn", "conformal": "split", "tune": {"k": [1, 3]}}
+    steps = [{"select-attributes": {"least": 4}}]
+    config = config_of(tmp_path, steps=steps, methods=[method], baseline=False)
+    run = confml.run(config | {"levels": [0.2]}, out=tmp_path / "out", engine="serial")
+    metrics = run.metrics.groupby("metric")["value"].mean()
+    assert 0.5 < metrics["select-attributes.score_after"] < 0.9 and metrics["coverage"] > 0.9
 
 
 def test_selectors_with_folds_of_their_own_are_refused(tmp_path):
