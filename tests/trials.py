@@ -25,6 +25,34 @@ def clouds(rows: int = 150, classes: int = 5, d: int = 4, seed: int = 0) -> tupl
     return X, y, rng.normal(scale=2.0, size=(80, d))
 
 
+def rows_of(kind: str, rng: np.random.Generator, n: int, d: int = 4) -> np.ndarray:
+    """Return rows on which neighbours are hard to find: with ties, or far apart, or beyond float32."""
+    X = rng.normal(size=(n, d))
+    if kind == "ties":
+        X = rng.integers(0, 3, (n, d)).astype(float)
+    elif kind == "whole numbers":
+        X = rng.integers(-40, 40, (n, d)).astype(float)
+    elif kind == "one decimal":
+        X = np.round(X, 1)
+    elif kind == "duplicates":
+        X = X[rng.integers(0, max(1, n // 3), n)]
+    elif kind == "mixed scales":
+        X *= 10.0 ** rng.uniform(-3, 3, (n, 1))
+    elif kind == "apart":  # most new examples are nearer to their class than all others are
+        X[: n // 2, 0] += 30.0
+    elif kind == "distant groups":
+        X = 1e-4 * X + 1e6 * rng.integers(-3, 3, (n, 1))
+    elif kind == "one outlier":
+        X[7] = 1e35
+    elif kind == "clumped":
+        X[: n // 7] *= 1e-9  # closer together than float32 can tell
+    elif kind == "nearly all clumped":
+        X[: n - 10] *= 1e-9
+    elif kind in ("tiny", "huge"):  # squares vanish, or overflow
+        X *= 1e-200 if kind == "tiny" else 1e200
+    return X
+
+
 def more_of(cases: Iterable[Any]) -> list[Any]:
     """Return cases of a parametrised test that run only with ``--exhaustive``."""
     return [pytest.param(case, marks=pytest.mark.exhaustive) for case in cases]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference import tcm_nn as naive
-from trials import more_of
+from trials import more_of, rows_of
 
 import confml
 from confml.errors import ConfmlError
@@ -15,33 +15,6 @@ from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 KINDS = ("plain", "ties", "whole numbers", "one decimal", "duplicates", "mixed scales")
 # Rows on which a filter in float32, or the boxes of a tree, exclude little or could exclude too much.
 HARD = ("apart", "distant groups", "one outlier", "clumped", "nearly all clumped", "tiny", "huge")
-
-
-def rows_of(kind, rng, n, d=4):
-    X = rng.normal(size=(n, d))
-    if kind == "ties":
-        X = rng.integers(0, 3, (n, d)).astype(float)
-    elif kind == "whole numbers":
-        X = rng.integers(-40, 40, (n, d)).astype(float)
-    elif kind == "one decimal":
-        X = np.round(X, 1)
-    elif kind == "duplicates":
-        X = X[rng.integers(0, max(1, n // 3), n)]
-    elif kind == "mixed scales":
-        X *= 10.0 ** rng.uniform(-3, 3, (n, 1))
-    elif kind == "apart":  # most new examples are nearer to their class than all others are
-        X[: n // 2, 0] += 30.0
-    elif kind == "distant groups":
-        X = 1e-4 * X + 1e6 * rng.integers(-3, 3, (n, 1))
-    elif kind == "one outlier":
-        X[7] = 1e35
-    elif kind == "clumped":
-        X[: n // 7] *= 1e-9  # closer together than float32 can tell
-    elif kind == "nearly all clumped":
-        X[: n - 10] *= 1e-9
-    elif kind in ("tiny", "huge"):  # squares vanish, or overflow
-        X *= 1e-200 if kind == "tiny" else 1e200
-    return X
 
 
 def random_case(rng, m, d, c, r, kind):

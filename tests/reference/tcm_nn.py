@@ -51,13 +51,13 @@ def all_alphas(D: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
     return strangeness(same, other)
 
 
-def tcm_nn(X, y, T, k, within=False):
+def tcm_nn(X, y, T, k, within=False, classes=None):
     """The definition: every completion of the training set from scratch.
 
     Returns (n_greater, n_equal, alpha), each (r, c); n_equal counts the new example too. ``within`` counts
-    only examples of the label in question.
+    only examples of the label in question. ``classes`` are those of y by default.
     """
-    classes = np.unique(y)
+    classes = np.unique(y) if classes is None else classes
     shape = len(T), len(classes)
     greater, equal, alpha = np.zeros(shape, int), np.zeros(shape, int), np.zeros(shape)
     for r, x in enumerate(T):
