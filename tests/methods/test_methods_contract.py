@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from skops.io import dumps, loads
-from trials import checks_of
+from trials import checks_of, clouds
 
 from confml.methods import registry
 from confml.methods._template import NearestMean
@@ -31,27 +31,16 @@ every_method = pytest.mark.parametrize("name", CLASSES)
 FEWER = {name: {"n_bounces": 3000} for name in ("bayes-transduction", "bayes-point-machine")}
 
 
-def unseeded(name):
-    """A method with default parameters, but for `FEWER`."""
-    return CLASSES[name](**FEWER.get(name, {}))
-
-
-def new(name):
-    """The same, and a seed where it has one."""
-    method = unseeded(name)
-    if "random_state" in method.get_params():
-        method.set_params(random_state=3)
-    return method
+def new(name, seed=None):
+    """A method with default parameters, but for `FEWER` and the seed where it has one."""
+    method = CLASSES[name](**FEWER.get(name, {}))
+    return method.set_params(random_state=seed) if "random_state" in method.get_params() else method
 
 
 def blobs(rows=60, seed=1):
     """Three overlapping classes in four attributes, and 15 test examples."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, rows)
-    y[:3] = 0, 1, 2
-    centres = rng.normal(scale=2.0, size=(3, 4))
-    X_test = centres[rng.integers(0, 3, 15)] + rng.normal(size=(15, 4))
-    return centres[y] + rng.normal(size=(rows, 4)), y, X_test
+    X, y, X_test = clouds(rows, 3, seed=seed)
+    return X, y, X_test[:15]
 
 
 PENALTIES = [{"C": 2.0**power, "solver": solver} for power in (-18, 5, 18) for solver in ("primal", "dual")]
@@ -72,7 +61,7 @@ def grid_of(name):
     those of `GRIDS`."""
     numbers = {}
     for parameter, rule in CLASSES[name].parameters.items():
-        default = getattr(unseeded(name), parameter)
+        default = getattr(new(name), parameter)
         if parameter != "random_state" and isinstance(rule, Integer) and isinstance(default, int):
             if rule.accepts(default + 1):
                 numbers[parameter] = default + 1
@@ -125,7 +114,7 @@ def expected_failures(estimator):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "check"), checks_of([*map(unseeded, CLASSES), *WRAPPERS], expected_failures)
+    ("estimator", "check"), checks_of([*map(new, CLASSES), *WRAPPERS], expected_failures)
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -144,15 +133,15 @@ def test_a_second_fit_forgets_the_first_and_a_model_file_nothing(name):
     X, y, X_test = blobs()
     y = np.array(["zebra", "ant", "über-cat"])[y]
     first, labels, _ = blobs(30, seed=2)
-    expected = new(name).fit(X, y).confident_predict(X_test, np.random.default_rng(0))
-    again = stored(new(name).fit(first, labels % 2).fit(X, y))
+    expected = new(name, 3).fit(X, y).confident_predict(X_test, np.random.default_rng(0))
+    again = stored(new(name, 3).fit(first, labels % 2).fit(X, y))
     assert_same_views(again.confident_predict(X_test, np.random.default_rng(0)), expected)
 
 
 @pytest.mark.parametrize("name", sorted({*CLASSES} - {*FEWER}))
 def test_a_model_file_of_one_class(name):
     X, y, X_test = blobs()
-    method = new(name).fit(X, np.full_like(y, 7))
+    method = new(name, 3).fit(X, np.full_like(y, 7))
     assert_same_views(stored(method).confident_predict(X_test), method.confident_predict(X_test))
 
 
@@ -167,7 +156,7 @@ def test_a_row_has_the_same_prediction_in_every_batch(name):
     y = np.arange(120) % 5
     X, X_test = rng.standard_normal((120, 64)), rng.standard_normal((12 if name == "tcm-svm" else 131, 64))
     X[np.arange(120), y] += 3
-    model, rtol = new(name).fit(X, y), 1e-9 if name in ROUNDED else 0
+    model, rtol = new(name, 3).fit(X, y), 1e-9 if name in ROUNDED else 0
     for view, together in model.confident_predict(X_test).items():
         for rows in (slice(0, 1), slice(3, 10), slice(11, 61)):
             part = model.confident_predict(X_test[rows])[view]
@@ -230,21 +219,6 @@ def test_a_path_gives_what_fits_of_its_points_give(name, rows):
         assert views.fit_seconds >= 0 and views.predict_seconds >= 0
         assert_same_views(views, expected)
         assert views.fit_metrics == expected.fit_metrics
-
-
-@every_method
-def test_a_point_of_a_path_does_not_depend_on_the_others(name):
-    X, y, X_test = blobs()
-    grid = grid_of(name)
-
-    def path(points):
-        return list(unseeded(name).evaluate_path(X, y, X_test, points, np.random.default_rng(5)))
-
-    together = path(grid)
-    for (point, views), (other, other_views) in zip(together, path(grid[::-1])[::-1], strict=True):
-        assert point == other
-        assert_same_views(views, other_views)
-    assert_same_views(path(grid[-1:])[0][1], together[-1][1])
 
 
 # ---- parameters
