@@ -13,13 +13,11 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.discovery import all_estimators
 
 import confml
 from confml.config import make_config
 from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
-from confml.methods.sklearn.names import find_classifier
 from confml.plugins.imports import allow_imports, import_permission, package_version
 
 FOREST = "sklearn.ensemble.RandomForestClassifier"
@@ -41,11 +39,6 @@ def shares_of(X, codes, X_test):
 
 
 # ---- names, parameters and permission
-
-
-def test_every_classifier_of_scikit_learn_has_its_name():
-    for name, cls in all_estimators("classifier"):
-        assert find_classifier(".".join([*cls.__module__.split(".")[:2], name])) is cls
 
 
 def test_nothing_outside_scikit_learn_is_imported():
@@ -107,7 +100,6 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
         ("sklearn.ensemble._forest.RandomForestClassifier", {}, f"did you mean '{FOREST}'"),
         ("RandomForestClassifier", {}, f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
         ("sklearn.svm.SVR", {}, "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
-        ("tcm.nn", {}, "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
         ("own_module.Nearst", {}, "the module own_module has no 'Nearst'; did you mean 'Nearest'?"),
         ("own_module.NoFit", {}, "has no fit and no predict and no get_params and no set_params; scikit"),
         ("own_module.Untagged", {}, "not a classifier; an own class needs sklearn.base.ClassifierMixin"),
@@ -115,11 +107,8 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
         ("own_module.Changes", {}, "cannot be copied with its parameters"),
         ("raises.Nearest", {}, "importing raises raises RuntimeError: no licence; try python -c 'import rai"),
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
-        (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
         (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
-        (PIPELINE, {}, "Pipeline needs the parameter 'steps'; give names and classes, as steps: ["),
         ("own_module.Nearest", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
-        ("own_module.model", {"svc__c": 1}, "no parameter 'svc__c'; did you mean 'svc__C'?"),
     ],
 )
 def test_wrong_names_and_parameters(own_module, tmp_path, name, params, message):
@@ -181,6 +170,7 @@ def test_two_classes(allowed, iris, name):
         ("TooFew", r"predict_proba of TooFew has the shape \(75, 2\), expected 3 columns"),
         ("Fractions", "predict of Fractions has .* not one of the class numbers 0 to 2 that it"),
         ("NotANumber", "predict_proba of NotANumber .* not finite for 75 of 75 examples"),
+        ("Arrays", "of Arrays returns ndarray for .*, expected a Prediction"),
     ],
 )
 def test_predictions_that_are_wrong(allowed, iris, name, message):

@@ -7,6 +7,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from confml import TCMNN, Prediction
+from confml.methods.base import Method
+from confml.plugins.parameters import Integer
+
 
 class Nearest(ClassifierMixin, BaseEstimator):
     """Predict the nearest class mean. It accepts class numbers only.
@@ -153,6 +157,71 @@ class OneRow(Doubled):
 class Infinite(Doubled):
     def transform(self, X):
         return X / 0
+
+
+class PValues(Method):
+    """Return the p-values of TCM-NN, of a path and with a metric."""
+
+    name = "p-values"
+    version = 7
+    views = ("p-value",)
+    parameters = {"k": Integer("number of neighbours", low=1)}
+
+    def __init__(self, k=1):
+        self.k = k
+
+    def prepare(self, X, y, grid=()):
+        return {"rows": np.array([len(X)])}
+
+    def evaluate_path(self, X, y, X_test, grid, rng=None, state=None):
+        assert state is None or state["rows"][0] == len(X)
+        yield from super().evaluate_path(X, y, X_test, grid, rng, state)
+
+    def fit(self, X, y):
+        X, codes = self.check_fit_data(X, y)
+        self.model_ = TCMNN(k=self.k).fit(X, self.classes_[codes])
+        return self
+
+    @property
+    def fit_metrics_(self):
+        return {"kept_rows": 5.0}
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": Prediction(self.classes_, self.model_.predict_p_values(X), "p-value")}
+
+
+class PlainPValues(ClassifierMixin, BaseEstimator):
+    """The same, without a base class of confml."""
+
+    views = ("p-value",)
+
+    def fit(self, X, y):
+        self.model_ = TCMNN().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": Prediction(self.classes_, self.model_.predict_p_values(X), "p-value")}
+
+
+class LogPValues(PValues):
+    """Return logarithms of p-values, as margins."""
+
+    name = "log-p-values"
+    views = ("margin",)
+
+    def confident_predict(self, X, rng=None):
+        return {"margin": Prediction(self.classes_, np.log(self.model_.predict_p_values(X)), "margin")}
+
+
+class Arrays(PlainPValues):
+    """Return something else than predictions."""
+
+    def confident_predict(self, X, rng=None):
+        return {"p-value": np.zeros((len(X), 3))}
 
 
 model = make_pipeline(StandardScaler(), SVC())

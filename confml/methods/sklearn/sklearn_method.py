@@ -98,10 +98,10 @@ class SklearnMethod(Method):
         name = f"confident_predict of {_name_of(self.estimator)}"
         views = confident_predict(self.estimator_, X, rng)
         if not isinstance(views, Mapping) or not views:
-            raise ConfmlError(f"{name} returns {views!r}, expected a dict with a Prediction for each view")
+            raise ConfmlError(f"{name} returns {type(views).__name__}, expected a dict with a Prediction for each view")
         for view, prediction in views.items():
             if not isinstance(prediction, Prediction):
-                raise ConfmlError(f"{name} returns {prediction!r} for {view!r}, expected a Prediction")
+                raise ConfmlError(f"{name} returns {type(prediction).__name__} for {view!r}, expected a Prediction")
         if self.codes_ is None:
             return dict(views)
         return {view: self.codes_.labelled(prediction, name) for view, prediction in views.items()}
