@@ -1,7 +1,7 @@
 """Probabilities of a file: joined to the rows of a data set, with all of confml's measures."""
 
 import csv
-import json
+import re
 
 import numpy as np
 import pytest
@@ -19,7 +19,6 @@ from confml.predictions.training import Choice, fit_model
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import outer_splits, split_rows
 
-MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 COLUMNS = ["who", "no", "yes"]
 IDS = [f"c{number}" for number in range(60)]
 
@@ -45,10 +44,9 @@ def data_of(folder, **more):
     return load({"name": "data", "csv": str(folder / "data.csv"), "label": "y", "id": ["who"], **more})
 
 
-def config(folder, methods, protocol="holdout", **more):
+def config(folder, method, protocol="holdout"):
     dataset = {"name": "data", "csv": "data.csv", "label": "y", "id": ["who"]}
-    values = {"name": "run", "datasets": [dataset], "methods": methods, "protocol": protocol, "figures": []}
-    return make_config({**values, **more}, folder=folder)
+    return make_config({"datasets": [dataset], "methods": [method], "protocol": protocol}, folder=folder)
 
 
 EXTERNAL = {"name": "external", "probabilities": "p.csv"}
@@ -66,15 +64,6 @@ def test_rows_are_joined_by_their_identifiers(rows):
     numbers = table.at(0, None)
     assert np.array_equal(table.probabilities[numbers], np.column_stack([np.round(1 - p, 3), p]))
     assert numbers.tolist() == np.argsort(order).tolist()
-
-
-@pytest.mark.parametrize("column, first", [("line", 2), ("row", 0)])
-def test_rows_are_joined_by_their_numbers(rows, column, first):
-    folder, p = rows
-    lines = [[first + at, 1 - value, value] for at, value in enumerate(p)]
-    path = write(folder / "p.csv", [column, "prob[no]", "prob[yes]"], lines[::-1])
-    table = read_probabilities(path, data_of(folder))
-    assert np.array_equal(table.probabilities[table.at(None, None)][:, 1], p)
 
 
 def test_parts_of_two_files(rows):
@@ -115,31 +104,22 @@ GOOD = [[row, "0.25", "0.75"] for row in IDS]
         (["who", "no", "ys"], {}, "line 1: there is no column of class 'yes'; did you mean 'ys'?"),
         (["no", "yes", "part"], {}, "no column identifies the rows; add the id columns (who), or line (of"),
         (["part", "who", "no", "yes"], {}, "column 'who': the data set 'data' has no row with part c0 who"),
-        (
-            COLUMNS,
-            {3: ["c99", 0.25, 0.75]},
-            "line 5, column 'who': the data set 'data' has no row with who c99",
-        ),
-        (COLUMNS, {3: GOOD[1]}, "line 5, column 'who': who c1 is listed twice; remove one"),
+        (COLUMNS, {3: ["c99", 0.25, 0.75]}, "line 5, column 'who': the data set 'data' has no row with who"),
+        (COLUMNS, {3: GOOD[1]}, "line 5, column 'who': who c1 is listed twice"),
         (
             COLUMNS,
             {3: ["c3", "nan", 1]},
             "column 'no': a probability must be a number from 0 to 1, got 'nan'",
         ),
-        (
-            COLUMNS,
-            {3: ["c3", 0.2, 0.75], 5: ["c5", 0, 0]},
-            "line 5, columns 'no' to 'yes': the probabilities of 2 of 60 rows do not sum to 1: 0.95 here;",
-        ),
+        (COLUMNS, {3: ["c3", 0.2, 0.75]}, "line 5, columns 'no' to 'yes': the probabilities of 1 of 60 rows"),
     ],
 )
 def test_wrong_files(rows, header, change, message):
     folder, _ = rows
     lines = [line[:1] * (len(header) - 2) + line[1:] for line in GOOD]
     path = write(folder / "p.csv", header, [change.get(row, line) for row, line in enumerate(lines)])
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=f"{re.escape(str(path))}.*{re.escape(message)}"):
         read_probabilities(path, data_of(folder))
-    assert message in str(caught.value) and str(path) in str(caught.value)
 
 
 # ---- configs and plans
@@ -148,27 +128,25 @@ def test_wrong_files(rows, header, change, message):
 def test_rows_that_are_missing(rows):
     folder, _ = rows
     path = write(folder / "p.csv", COLUMNS, GOOD[:55])
-    settings = config(folder, [EXTERNAL], {"kind": "k-fold", "folds": 3})
-    with pytest.raises(DataError) as caught:
+    settings = config(folder, EXTERNAL, {"kind": "k-fold", "folds": 3})
+    with pytest.raises(DataError, match=rf"^{path}: .* of 20 test rows of 'data', split r0-f"):
         make_plan(settings, load_datasets(settings))
-    text = str(caught.value)
-    assert text.startswith(f"{path}: ") and "of 20 test rows of 'data', split r0-f" in text
     write(path, ["who", "fold", "no", "yes"], [[row, 0, no, yes] for row, no, yes in GOOD])
-    settings = config(folder, [EXTERNAL])
-    with pytest.raises(DataError, match="column 'fold': the protocol holdout has no folds; remove"):
+    settings = config(folder, EXTERNAL)
+    with pytest.raises(DataError, match="column 'fold': the protocol holdout has no folds"):
         make_plan(settings, load_datasets(settings))
 
 
 def test_training_rows_are_needed_to_calibrate(rows):
     folder, _ = rows
     write(folder / "p.csv", COLUMNS, GOOD)
-    settings = config(folder, [EXTERNAL])
+    settings = config(folder, EXTERNAL)
     data = load_datasets(settings)
     (split,) = outer_splits(settings.protocol, data["data"])
     _, test = split_rows(data["data"], settings.protocol, split, settings.seed)
     write(folder / "p.csv", COLUMNS, [GOOD[row] for row in test])
     assert len(make_plan(settings, data).cells) == 1
-    settings = config(folder, [{**EXTERNAL, "conformal": "split"}])
+    settings = config(folder, {**EXTERNAL, "conformal": "split"})
     with pytest.raises(DataError, match="training rows of 'data', split r0, which conformal calibrates on,"):
         make_plan(settings, data)
 
@@ -176,37 +154,27 @@ def test_training_rows_are_needed_to_calibrate(rows):
 def test_wrong_configs_and_new_rows(rows):
     folder, _ = rows
     write(folder / "p.csv", COLUMNS, GOOD)
-    with pytest.raises(
-        ConfigError, match="'external' needs the parameter 'probabilities': the path of a file"
-    ):
-        config(folder, [{"name": "external"}])
-    with pytest.raises(
-        ConfigError, match="external is not fitted, so there are no folds; use conformal: split"
-    ):
-        config(folder, [{**EXTERNAL, "conformal": "cross"}])
-    with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
-        fit_model(config(folder, [EXTERNAL]), Choice())
+    with pytest.raises(ConfigError, match="'external' needs the parameter 'probabilities'"):
+        config(folder, "external")
+    with pytest.raises(ConfigError, match="external is not fitted, so there are no folds"):
+        config(folder, {**EXTERNAL, "conformal": "cross"})
+    with pytest.raises(ConfigError, match="external has no predictions for new rows"):
+        fit_model(config(folder, EXTERNAL), Choice())
 
 
 # ---- runs on a real data set
 
 
-@pytest.fixture
-def wine(tmp_path):
+def test_a_run_beside_other_methods(tmp_path, monkeypatch):
     """Out-of-fold probabilities of a logistic regression for the wines of scikit-learn."""
+    monkeypatch.chdir(tmp_path)
     data = load({"name": "wine-sklearn"})
-    p = cross_val_predict(MODEL, data.X, data.y, method="predict_proba", cv=5)
-    lines = [[row, *values] for row, values in enumerate(p.tolist())]
-    write(tmp_path / "p.csv", ["row", *data.classes.tolist()], lines)
-    return tmp_path, p, data
-
-
-def test_a_run_beside_other_methods(wine, monkeypatch):
-    folder, p, data = wine
-    monkeypatch.chdir(folder)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    p = cross_val_predict(model, data.X, data.y, method="predict_proba", cv=5)
+    columns = [f"prob[{label}]" for label in data.classes]
+    write("p.csv", ["row", *columns], [[row, *values] for row, values in enumerate(p.tolist())])
     calibrated = {**EXTERNAL, "conformal": {"kind": "split", "mondrian": True}, "label": "calibrated"}
     values = {
-        "name": "wine",
         "datasets": ["wine-sklearn"],
         "steps": ["standardise"],
         "noise": {"attributes": 0.05, "on": "train"},
@@ -216,13 +184,13 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
     }
     run = confml.run(values, out="out", engine="serial")
     assert len(run.failures) == 0
-    manifest = json.loads((folder / "out" / ".run/manifest.json").read_text())
-    assert list(manifest["provenance"]["files"]) == [str(folder / "p.csv")]
+    manifest = run.manifest
+    assert list(manifest["provenance"]["files"]) == [str(tmp_path / "p.csv")]
     regions = run.regions(method="external")
     plain = regions[regions["params"] == "probabilities=p.csv"]
     assert len(plain) == len(data)
     order = plain["row"].to_numpy()
-    assert np.array_equal(plain[[f"prob[{label}]" for label in (0, 1, 2)]].to_numpy(), p[order])
+    assert np.array_equal(plain[columns].to_numpy(), p[order])
     # Label-conditional p-values, from the training part of each split, by their definition.
     calibrated = regions[regions["params"] != "probabilities=p.csv"]
     for _, part in calibrated.groupby("split"):
@@ -235,8 +203,7 @@ def test_a_run_beside_other_methods(wine, monkeypatch):
             assert np.array_equal(part[f"p[{label}]"].to_numpy(), expected)
 
     # Another content: the cells of the method are computed again.
-    write(folder / "p.csv", ["row", 0, 1, 2], [[row, 0.2, 0.3, 0.5] for row in range(len(data))])
-    confml.run(values, out="out", jobs=1, engine="serial")
-    again = json.loads((folder / "out" / ".run/manifest.json").read_text())
+    write("p.csv", ["row", 0, 1, 2], [[row, 0.2, 0.3, 0.5] for row in range(len(data))])
+    again = confml.run(values, out="out", engine="serial").manifest
     both = {cell["key"] for cell in manifest["cells"]} & {cell["key"] for cell in again["cells"]}
     assert len(both) == 6  # those of tcm-nn and the majority class
