@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -10,14 +11,18 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
 from confml import TCMNN, Conformal, CrammerSinger, NaiveBayes, OvOSVM, VennAbers, predict
 from confml.errors import ConfmlError, DataError
 from confml.methods.known_labels import check_known_labels
 from confml.methods.sklearn.coded_labels import CodedLabels
 
-WRAPPERS = [Conformal, VennAbers]
+# The coding has no fitted number, so coded numbers give the same scores.
+CODER = make_column_transformer(
+    (OneHotEncoder(sparse_output=False), ["colour", "kind"]), remainder="passthrough"
+)
+MODEL = make_pipeline(CODER, LogisticRegression())
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +38,10 @@ def flowers():
 
 
 @pytest.fixture(scope="module")
-def classifier(flowers):
-    """A pipeline for the frame, fitted to 100 rows."""
+def frozen(flowers):
+    """A classifier that is fitted to 100 rows."""
     X, y = flowers
-    coder = make_column_transformer((OneHotEncoder(), ["colour", "kind"]), (StandardScaler(), ["size"]))
-    return make_pipeline(coder, LogisticRegression()).fit(X[:100], y[:100])
+    return FrozenEstimator(clone(MODEL).fit(X[:100], y[:100]))
 
 
 @pytest.fixture(scope="module")
@@ -53,72 +57,58 @@ def iris():
     ("wrapper", "settings"), [(Conformal, {}), (Conformal, {"kind": "cross"}), (VennAbers, {})]
 )
 def test_a_pipeline_codes_the_text_of_a_frame(flowers, wrapper, settings):
-    """The coding has no fitted number, so coded numbers give the same scores."""
     X, y = flowers
-    coder = make_column_transformer(
-        (OneHotEncoder(sparse_output=False), ["colour", "kind"]), remainder="passthrough"
-    )
-    model = wrapper(make_pipeline(coder, LogisticRegression()), random_state=1, **settings)
-    model.fit(X[:160], y[:160])
-    coded = coder.fit_transform(X)
-    expected = wrapper(LogisticRegression(), random_state=1, **settings)
-    expected.fit(coded[:160], y[:160].to_numpy(dtype=str))
-    (view,), (literal,) = (
-        model.confident_predict(X[160:]).values(),
-        expected.confident_predict(coded[160:]).values(),
-    )
+    coded, codes = clone(CODER).fit_transform(X), (y == "yes").to_numpy(int)
+    model = wrapper(MODEL, random_state=1, **settings).fit(X[:160], y[:160])
+    expected = wrapper(LogisticRegression(), random_state=1, **settings).fit(coded[:160], codes[:160])
+    (view,) = model.confident_predict(X[160:]).values()
+    (literal,) = expected.confident_predict(coded[160:]).values()
     np.testing.assert_allclose(view.scores, literal.scores, rtol=1e-9)
     assert model.classes_.tolist() == ["no", "yes"] and model.score(X[160:], y[160:]) > 0.6
     with pytest.raises(ValueError, match="yet now missing"):
         model.predict(X[["size", "colour"]])
 
 
-def test_text_and_sparse_matrices_have_their_remedy(flowers):
+def test_text_sparse_matrices_and_weights_have_their_remedy(flowers):
     X, y = flowers
     for method in (TCMNN(), Conformal(NaiveBayes())):
         with pytest.raises(ConfmlError, match="columns are text: 'colour', 'kind'; code them in a pipeline"):
             method.fit(X, y)
+    with pytest.raises(ConfmlError, match="cannot use sample_weight"):
+        TCMNN().fit(X[["size"]], y, sample_weight=np.ones(240))
+    assert TCMNN().fit(X[["size"]], y, sample_weight=None).predict(X[["size"]]).shape == (240,)
     sparse = OneHotEncoder().fit_transform(X[["colour"]])
     with pytest.raises(ConfmlError, match="needs a dense array, got a sparse one; OneHotEncoder.sparse"):
         TCMNN().fit(sparse, y)
     assert CrammerSinger().fit(sparse, y).predict(sparse).shape == (240,)  # accepts it
 
 
-def test_sample_weights_are_refused():
-    method, X, y = TCMNN(), np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
-    with pytest.raises(ConfmlError, match="cannot use sample_weight, because it counts every example once; "):
-        method.fit(X, y, sample_weight=np.ones(40))
-    assert method.fit(X, y, sample_weight=None).predict(X).shape == (40,)
-
-
 # ---- fitted classifiers
 
 
-def test_a_fitted_classifier_is_calibrated_on_all_rows(flowers, classifier):
+def test_a_fitted_classifier_is_calibrated_on_all_rows(flowers, frozen):
     X, y = flowers
-    model = Conformal(FrozenEstimator(classifier)).fit(X[100:180], y[100:180])
+    model = Conformal(frozen).fit(X[100:180], y[100:180])
     assert model.fit_metrics_["calibration_rows"] == 80
-    shares = classifier.predict_proba(X)
-    scores = 1 - shares[np.arange(240), (y == "yes").to_numpy().astype(int)][100:180]
-    expected = (1 + (scores[:, None, None] >= 1 - shares[180:] - 1e-12).sum(axis=0)) / 81
+    scores = 1 - frozen.predict_proba(X)
+    calibrated = scores[np.arange(240), (y == "yes").to_numpy(int)][100:180]
+    expected = (1 + (calibrated[:, None, None] >= scores[180:] - 1e-12).sum(axis=0)) / 81
     np.testing.assert_allclose(model.predict_p_values(X[180:]), expected)
-    venn = VennAbers(FrozenEstimator(classifier)).fit(X[100:], y[100:])
-    assert venn.fit_metrics_["calibration_rows"] == 140
+    assert VennAbers(frozen).fit(X[100:], y[100:]).fit_metrics_["calibration_rows"] == 140
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_a_calibration_part_may_lack_a_class(flowers, classifier, wrapper):
+@pytest.mark.parametrize("wrapper", [Conformal, VennAbers])
+def test_a_calibration_part_may_lack_a_class(flowers, frozen, wrapper):
     X, y = flowers
-    rows = np.flatnonzero(y == "no")
-    model = wrapper(FrozenEstimator(classifier)).fit(X.iloc[rows], y.iloc[rows])
+    model = wrapper(frozen).fit(X[y == "no"], y[y == "no"])
     assert model.classes_.tolist() == ["no", "yes"] and model.predict(X[:5]).shape == (5,)
 
 
-def test_a_fitted_classifier_that_cannot_be_calibrated(flowers, classifier):
+def test_a_fitted_classifier_that_cannot_be_calibrated(flowers, frozen):
     with pytest.raises(NotFittedError):
-        Conformal(FrozenEstimator(make_pipeline(LogisticRegression()))).fit(*flowers)
+        Conformal(FrozenEstimator(LogisticRegression())).fit(*flowers)
     with pytest.raises(ConfmlError, match="is only calibrated"):
-        Conformal(FrozenEstimator(classifier), kind="cross").fit(*flowers)
+        Conformal(frozen, kind="cross").fit(*flowers)
 
 
 # ---- labels of other types
@@ -154,24 +144,9 @@ def test_class_weights_have_the_kind_of_the_labels(iris):
         CodedLabels(y).code_class_weights(LogisticRegression(class_weight=weights))
 
 
-@pytest.mark.parametrize(
-    ("labels", "score"),
-    [
-        (lambda y: y.astype(float).astype(str), "75 rows with labels: error rate 4 %"),
-        (lambda y: np.full(len(y), 7), "75 rows have a class that is absent"),
-        (lambda y: y > 0, None),
-    ],
-)
-def test_labels_of_new_rows(iris, labels, score):
-    """Labels of another type are the same classes; without a class in common the error would be 100 %."""
-    X, y, new, new_labels = iris
-    train = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
-    rows = pd.DataFrame(new, columns=list("abcd")).assign(y=labels(new_labels))
-    if score:
-        assert score in predict(train, rows, label="y", method="knn").score
-    else:
-        message = (
-            "no label of the new rows is a class of .*: 'False', 'True', and the classes are '0', '1', '2'"
-        )
-        with pytest.raises(DataError, match=message):
-            predict(train, rows, label="y", method="knn")
+def test_labels_of_new_rows_of_another_type_are_the_same_classes(iris):
+    X, y, new, labels = iris
+    train, rows = pd.DataFrame(X).assign(y=y), pd.DataFrame(new).assign(y=labels.astype(float).astype(str))
+    assert "75 rows with labels: error rate 4 %" in predict(train, rows, label="y", method="knn").score
+    with pytest.raises(DataError, match="no label of the new rows is a class of .*: 'False', 'True'"):
+        predict(train, rows.assign(y=labels > 0), label="y", method="knn")
