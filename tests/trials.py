@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 
@@ -23,6 +24,16 @@ def clouds(rows: int = 150, classes: int = 5, d: int = 4, seed: int = 0) -> tupl
     y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
     X = rng.normal(scale=1.2, size=(classes, d))[y] + rng.normal(size=(rows, d))
     return X, y, rng.normal(scale=2.0, size=(80, d))
+
+
+@st.composite
+def tied_rows(draw, scales=(1.0, 0.1, 1e6, 1e-60)):
+    """Draw X, y, X_test and k with few distinct values: ties, duplicates, zeros, contradictory labels."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    m, d = draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 3, 20]))
+    low, scale = draw(st.sampled_from([0, -2])), draw(st.sampled_from(scales))
+    X, X_test = (rng.integers(low, 4, size=(rows, d)) * scale for rows in (m, 4))
+    return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
 
 
 def rows_of(kind: str, rng: np.random.Generator, n: int, d: int = 4) -> np.ndarray:

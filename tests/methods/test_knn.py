@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import knn_distances as literal_knn
+from reference import knn_distances as literal
+from trials import tied_rows
 
 from confml.data import load
 from confml.methods.knn import KNN
@@ -15,11 +16,7 @@ from confml.steps.scaling import RowStandardise
 
 def assert_literal(X, y, X_test, k):
     view = KNN(k).fit(X, y).confident_predict(X_test)["vote"]
-    classes = sorted(set(y.tolist()))
-    for i, row in enumerate(X_test.tolist()):
-        distances = literal_knn.euclidean(X.tolist(), row)
-        shares, label = literal_knn.vote(distances, y.tolist(), k, classes)
-        assert view.scores[i].tolist() == shares and view.labels[i] == label
+    literal.assert_votes(view, X, y, X_test, k, lambda row: literal.euclidean(X.tolist(), row), rtol=0)
 
 
 @pytest.fixture(params=["tree", "products"])
@@ -52,44 +49,25 @@ def test_all_rows_at_the_last_distance_share_the_places_left(way):
     assert np.array_equal(KNN(4).fit(X, y).predict_proba([[0.0]]), [[1 / 4, 2 / 4, 1 / 4]])
 
 
-def test_the_sum_of_distances_counts_shares(way):
-    # Three rows for two places: two of class 0, and one of class 1, which has a nearer row, too.
-    X, y = np.array([[3.0], [4.0], [-4.0], [4.0]]), np.array([1, 0, 0, 1])
-    view = KNN(3).fit(X, y).confident_predict([[0.0]])["vote"]
-    assert np.array_equal(view.scores, [[4 / 9, 5 / 9]])
-    X, y = np.array([[1.0], [1.0], [2.0], [-2.0], [2.0]]), np.array([0, 1, 1, 0, 2])
-    view = KNN(4).fit(X, y).confident_predict([[0.0]])["vote"]
-    assert np.array_equal(view.scores, [[5 / 12, 5 / 12, 2 / 12]])
-    assert view.labels == [0]  # equal votes, equal sums 1 + 2/3 * 2: the first class
-
-
 # ---- against the literal version
 
 
-@st.composite
-def tied_data(draw):
-    """Few distinct values in few or many columns: ties and duplicates everywhere, contradictory labels."""
-    m, n = draw(st.integers(1, 60)), draw(st.integers(1, 4))
-    d = draw(st.sampled_from([1, 2, 3, 12, 40]))
-    seed = draw(st.integers(0, 2**32 - 1))
-    values = draw(st.sampled_from([2, 3, 10]))
-    scale = draw(st.sampled_from([1.0, 0.01, 1 / 3, 1e6, 1e-100, 1e-170, 1e200, 3e-320]))
-    shift = draw(st.sampled_from([0.0, 0.0, 0.1, -1e8]))
-    classes = draw(st.integers(1, 5))
-    rng = np.random.default_rng(seed)
-    X, X_test = (rng.integers(0, values, size=(rows, d)) * scale + shift for rows in (m, n))
-    if draw(st.booleans()):
-        X[0] *= draw(st.sampled_from([-1000.0, 1e15]))  # one row far off the others
-    if draw(st.booleans()):
+@given(
+    tied_rows([1.0, 0.01, 1 / 3, 1e6, 1e-100, 1e-170, 1e200, 3e-320]),
+    st.sampled_from([0.0, 0.0, 0.1, -1e8]),
+    st.sampled_from([1.0, -1000.0, 1e15]),
+    st.booleans(),
+    st.sampled_from([0, 10, 10**9]),
+)
+def test_it_equals_the_literal_version(data, shift, outlier, far, tree_attributes):
+    X, y, X_test, k = data
+    X, X_test = X + shift, X_test + shift
+    X[0] *= outlier
+    if far:
         X_test[0] = X_test[0] * 1e20 + 1.0
-    return X, rng.integers(0, classes, size=m), X_test, draw(st.integers(1, 12))
-
-
-@given(tied_data(), st.sampled_from([0, 10, 10**9]))
-def test_it_equals_the_literal_version(data, tree_attributes):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest_rows, "_TREE_FEATURES", tree_attributes)
-        assert_literal(*data)
+        assert_literal(X, y, X_test, k)
 
 
 def hostile(kind, rng):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import knn_distances as literal
+from trials import tied_rows
 
 from confml.data import load
 from confml.errors import ConfmlError
@@ -15,23 +16,8 @@ from confml.neighbours.distance_kinds import prepare_rows
 
 
 def assert_literal(method, X, y, X_test, distance):
-    view = method.confident_predict(X_test)["vote"]
-    for i, row in enumerate(X_test.tolist()):
-        distances = [distance(row, training_row) for training_row in X.tolist()]
-        shares, label = literal.vote(distances, y.tolist(), method.k, method.classes_.tolist())
-        assert np.allclose(view.scores[i], shares, rtol=1e-13, atol=0), (i, distances)
-        assert view.labels[i] == label
-
-
-@st.composite
-def tied_rows(draw):
-    """Few distinct values: ties, duplicates, rows of zeros and contradictory labels."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    m, d = draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 3, 20]))
-    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60]))
-    low = draw(st.sampled_from([0, -2]))
-    X, X_test = (rng.integers(low, 4, size=(rows, d)) * scale for rows in (m, 4))
-    return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
+    view = method.fit(X, y).confident_predict(X_test)["vote"]
+    literal.assert_votes(view, X, y, X_test, method.k, lambda row: [distance(row, x) for x in X.tolist()])
 
 
 @given(tied_rows(), st.sampled_from([1, 1.5, 2.5, 3, 7, 400, "max"]), st.integers(0, 3))
@@ -41,14 +27,14 @@ def test_minkowski_equals_the_literal_version(data, power, columns):
     if nominal:  # numbers that can be compared with a difference of 1
         X, X_test = (rows / max(np.abs(rows).max(), 1e-300) * 3 for rows in (X, X_test))
     p = math.inf if power == "max" else float(power)
-    method = KNN(k, nominal=nominal, distance="minkowski", power=power).fit(X, y)
+    method = KNN(k, nominal=nominal, distance="minkowski", power=power)
     assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p, nominal))
 
 
 @given(tied_rows())
 def test_polar_equals_the_literal_version(data):
     X, y, X_test, k = data
-    assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
+    assert_literal(KNN(k, distance="polar"), X, y, X_test, literal.polar)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
@@ -66,7 +52,7 @@ def test_mahalanobis_equals_the_literal_version(shape):
     X[:, 0] = X_test[:, 0] = 7.0  # a constant column
     X[:, 2], X_test[:, 2] = X[:, 1], X_test[:, 1]  # and a repeated one
     y = rng.integers(0, 3, shape[0])
-    assert_literal(KNN(3, distance="mahalanobis").fit(X, y), X, y, X_test, literal.mahalanobis(X))
+    assert_literal(KNN(3, distance="mahalanobis"), X, y, X_test, literal.mahalanobis(X))
 
 
 def test_mahalanobis_does_not_depend_on_units_and_keeps_duplicates_tied():
@@ -107,11 +93,7 @@ def test_votes_of_a_teacher_equal_the_literal_version(data, weight, seed):
     taught = np.random.default_rng(seed).integers(0, 2, len(X))
     method = KNN(k, teacher=1, teacher_weight=weight).fit(np.insert(X, 1, taught, axis=1), y)
     view = method.confident_predict(np.insert(X_test, 1, 0.0, axis=1))["vote"]
-    for i, row in enumerate(X_test):
-        distances = [math.sqrt(sum((a - b) ** 2 for a, b in zip(row, x, strict=True))) for x in X]
-        shares, label = literal.vote(distances, y.tolist(), k, method.classes_.tolist(), taught, weight)
-        np.testing.assert_allclose(view.scores[i], shares, rtol=1e-13)
-        assert view.labels[i] == label
+    literal.assert_votes(view, X, y, X_test, k, lambda row: [math.dist(row, x) for x in X], taught, weight)
 
 
 # ---- the textbook

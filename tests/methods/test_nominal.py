@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confml.config import load_config
+from confml.config import make_config
 from confml.methods.knn import KNN
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
@@ -15,38 +15,29 @@ from confml.runner.splits import outer_splits
 from confml.runner.tasks import TaskContext
 from confml.runner.workspace import Workspace
 
-CONFIG = """\
-name: colours
-datasets: [{name: fruit, csv: fruit.csv, label: kind, nominal: [colour, shape]}]
-STEPS
-methods:
-METHODS
-protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
-seed: 3
-"""
-
 
 @pytest.fixture
 def fruit(tmp_path):
     """A folder with 120 rows of two nominal and two numeric attributes."""
     rng = np.random.default_rng(1)
-    lines = ["colour,size,shape,weight,kind"]
-    for kind in rng.choice(["apple", "pear"], 120):
-        colour = rng.choice(
-            ["red", "green", "yellow"], p=[0.7, 0.2, 0.1] if kind == "apple" else [0.1, 0.6, 0.3]
-        )
-        shape = rng.choice(["round", "long"], p=[0.8, 0.2] if kind == "apple" else [0.3, 0.7])
-        lines.append(f"{colour},{rng.normal(5):.3f},{shape},{rng.normal(100, 30):.1f},{kind}")
-    (tmp_path / "fruit.csv").write_text("\n".join(lines) + "\n")
+    apple = rng.random(120) < 0.5
+    usual = rng.random((2, 120)) < 0.6
+    columns = {
+        "colour": np.where(usual[0] & apple, "red", rng.choice(["green", "red", "yellow"], 120)),
+        "size": rng.normal(5, 1, 120).round(3),
+        "shape": np.where(usual[1] & apple, "round", rng.choice(["long", "round"], 120)),
+        "weight": rng.normal(100, 30, 120).round(1),
+        "kind": np.where(apple, "apple", "pear"),
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "fruit.csv", index=False)
     return tmp_path
 
 
-def config_of(folder, methods, steps="", noise=None):
-    text = CONFIG.replace("STEPS", steps + (f"\nnoise: {noise}" if noise else ""))
-    (folder / "config.yaml").write_text(
-        text.replace("METHODS", "\n".join(f"  - {method}" for method in methods))
-    )
-    return load_config(str(folder / "config.yaml"))
+def config_of(folder, *methods, **values):
+    dataset = {"name": "fruit", "csv": "fruit.csv", "label": "kind", "nominal": ["colour", "shape"]}
+    protocol = {"kind": "holdout", "test-size": 0.3, "repeats": 2, "inner-folds": 3}
+    settings = {"datasets": [dataset], "methods": [*methods], "protocol": protocol, "seed": 3}
+    return make_config({**settings, **values}, folder=folder)
 
 
 def parts_of(folder, config, method, grid=({},)):
@@ -76,14 +67,14 @@ def parts_of(folder, config, method, grid=({},)):
     ],
 )
 def test_methods_get_codes_or_dummy_columns(fruit, method, point, columns, passed):
-    parts = parts_of(fruit, config_of(fruit, ["{name: knn}"]), method, [point])
+    parts = parts_of(fruit, config_of(fruit, "knn"), method, [point])
     assert parts.X.shape == (84, columns) and parts.with_nominal_columns([point]) == [passed]
 
 
 @pytest.mark.parametrize("on", ["all", "train"])
 def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
-    noise = f"{{on: {on}, attributes: 0.3, labels: 0.2, irrelevant: 2}}"
-    config = config_of(fruit, ["{name: knn}"], noise=noise)
+    noise = {"on": on, "attributes": 0.3, "labels": 0.2, "irrelevant": 2}
+    config = config_of(fruit, "knn", noise=noise)
     codes = parts_of(fruit, config, "knn")
     dummies = parts_of(fruit, config, "linear-svm")
     assert codes.X.shape == (84, 6) and dummies.X.shape == (84, 9)
@@ -95,8 +86,8 @@ def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
 
 
 def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
-    steps = "steps: [min-max, {tomek-links: {repeat: true}}]"
-    config = config_of(fruit, ["{name: knn}"], steps=steps, noise="{labels: 0.2, on: train}")
+    steps = ["min-max", {"tomek-links": {"repeat": True}}]
+    config = config_of(fruit, "knn", steps=steps, noise={"labels": 0.2, "on": "train"})
     outer = parts_of(fruit, config, "knn")
     validated = []
     for fold in range(3):
@@ -116,13 +107,14 @@ def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
 
 
 def test_a_run_with_both_forms(fruit):
+    both = ["auto", "dummy"]
     methods = [
-        "{name: knn, sweep: {k: [1, 5], nominal: [auto, dummy]}}",
-        "{name: naive-bayes, tune: {m: [0.5, 2]}}",
-        "{name: linear-svm}",
-        "{name: knn, label: refused, tune: {nominal: [auto, dummy]}}",
+        {"name": "knn", "sweep": {"k": [1, 5], "nominal": both}},
+        {"name": "naive-bayes", "tune": {"m": [0.5, 2]}},
+        "linear-svm",
+        {"name": "knn", "label": "refused", "tune": {"nominal": both}},
     ]
-    config = config_of(fruit, methods, steps="steps: [min-max, tomek-links]")
+    config = config_of(fruit, *methods, steps=["min-max", "tomek-links"])
     out = fruit / "out"
     state = run(config, out, Execution(1, engine="serial"))
     assert len(state.done) == 12 and len(state.failed) == 2

@@ -117,3 +117,11 @@ def vote(distances, y, k, classes, taught=None, weight=1.0):
         ranked.append((-votes, far, place))
     total = sum(votes for votes, _, _ in ranked)
     return [votes / total for votes, _, _ in ranked], classes[min(ranked)[2]]
+
+
+def assert_votes(view, X, y, X_test, k, distances_to, *teacher, rtol=1e-13):
+    """Compare votes and labels with those of ``distances_to`` each test row. teacher: as in `vote`."""
+    for i, row in enumerate(X_test.tolist()):
+        shares, label = vote(distances_to(row), y.tolist(), k, view.classes.tolist(), *teacher)
+        np.testing.assert_allclose(view.scores[i], shares, rtol=rtol, atol=0)
+        assert view.labels[i] == label
