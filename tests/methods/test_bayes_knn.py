@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import confml
+from confml.data import load
 from confml.data.generators import five_gaussians, five_gaussians_probability
 from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
@@ -248,23 +249,10 @@ def test_bad_chains_warn_in_words():
 # ---- published data: "figures to expect"
 
 
-def per_cent_correct(X, y, train, test, model):
+def per_cent_correct(data, train, test, model):
     """On features standardised by the training rows."""
-    X = StandardScaler().fit(X[train]).transform(X)
-    return 100.0 * BayesKNN(model=model).fit(X[train], y[train]).score(X[test], y[test])
-
-
-def table_of(folder, name):
-    """Return (X, y) of a file with the labels in its last column."""
-    files = {
-        "pima": "pima-indians-diabetes.data",
-        "wisconsin": "breast-cancer-wisconsin.data",
-        "sonar": "sonar.all-data",
-        "ionosphere": "ionosphere.data",
-    }
-    table = np.loadtxt(folder / name / files[name], delimiter=",", dtype=str)
-    table = table[~(table == "?").any(axis=1)]
-    return table[:, :-1].astype(float), table[:, -1]
+    X = StandardScaler().fit(data.X[train]).transform(data.X)
+    return 100.0 * BayesKNN(model=model).fit(X[train], data.y[train]).score(X[test], data.y[test])
 
 
 @pytest.mark.real_data
@@ -278,10 +266,11 @@ def table_of(folder, name):
         ("sonar", 138, "standard", 82.7, 5.5),
     ],
 )
-def test_random_splits(data_folder, name, train_rows, model, expected, within):
-    X, y = table_of(data_folder, name)
-    orders = [np.random.default_rng(seed).permutation(len(y)) for seed in range(20)]
-    correct = [per_cent_correct(X, y, order[:train_rows], order[train_rows:], model) for order in orders]
+def test_random_splits(needs_data, name, train_rows, model, expected, within):
+    needs_data(name)
+    data = load({"name": name})
+    orders = [np.random.default_rng(seed).permutation(len(data.y)) for seed in range(20)]
+    correct = [per_cent_correct(data, *np.split(order, [train_rows]), model) for order in orders]
     assert np.mean(correct) == pytest.approx(expected, abs=within)
     assert 1.0 < np.std(correct, ddof=1) < 7.5
 
@@ -289,10 +278,10 @@ def test_random_splits(data_folder, name, train_rows, model, expected, within):
 @pytest.mark.real_data
 @pytest.mark.parametrize("model", ["simple", "standard"])
 @pytest.mark.parametrize(("name", "rows", "expected"), [("ionosphere", 200, 92.1), ("wisconsin", 455, 99.6)])
-def test_splits_by_first_rows(data_folder, name, rows, expected, model):
-    X, y = table_of(data_folder, name)
-    X = np.delete(X, {"ionosphere": 1, "wisconsin": 0}[name], axis=1)  # a constant, and a number of the row
-    correct = per_cent_correct(X, y, np.arange(rows), np.arange(rows, len(y)), model)
+def test_splits_by_first_rows(needs_data, name, rows, expected, model):
+    needs_data(name)
+    data = load({"name": name})
+    correct = per_cent_correct(data, np.arange(rows), np.arange(rows, len(data.y)), model)
     assert correct == pytest.approx(expected, abs=0.05)
 
 

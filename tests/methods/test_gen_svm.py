@@ -7,19 +7,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import gen_svm as naive
 from scipy.spatial.distance import pdist
-from trials import more_of
+from trials import clouds, more_of
 
 from confml.methods.svm.gen_svm import GenSVM, Problem, simplex
 
 KAPPAS, POWERS, WEIGHTS = (-0.9, 0.5, 5.0), (1.0, 1.5, 2.0), ("unit", "group")
 
 
-def clouds(rows=60, classes=4, d=3, seed=0):
-    """Overlapping classes of unequal size, attributes in [0, 1]."""
-    rng = np.random.default_rng(seed)
-    share = rng.dirichlet(np.full(classes, 3.0))
-    y = np.concatenate([np.arange(classes), rng.choice(classes, rows - classes, p=share)])
-    X = rng.normal(scale=1.5, size=(classes, d))[y] + rng.normal(size=(rows, d))
+def rows_of(rows=60, classes=4, d=3, seed=0):
+    """Overlapping classes, features in [0, 1]."""
+    X, y, _ = clouds(rows, classes, d, seed)
     return (X - X.min(axis=0)) / np.ptp(X, axis=0), y
 
 
@@ -30,7 +27,7 @@ CASES = list(itertools.product(KAPPAS, POWERS, WEIGHTS))
 @pytest.mark.parametrize("number", [2, 7, 12, 17, *more_of(range(18))])
 def test_the_objective_is_no_higher_than_that_of_majorisation(number):
     kappa, p, weights = CASES[number]
-    X, y = clouds(rows=18, classes=3, d=2, seed=number)
+    X, y = rows_of(rows=18, classes=3, d=2, seed=number)
     ridge = 2.0 ** (7 * number % 37 - 18)  # the paper's are from 2^-18 to 2^18
     model = GenSVM(ridge=ridge, kappa=kappa, p=p, weights=weights).fit(X, y)
     _, objectives = naive.majorise(X, y, ridge, kappa, p, weights, steps=1200)
@@ -44,7 +41,7 @@ def test_the_objective_is_no_higher_than_that_of_majorisation(number):
 @pytest.mark.parametrize("p", [1.0, 1.2, 1.5, 2.0])
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_the_gradient_by_finite_differences(kappa, p, weights):
-    X, y = clouds()
+    X, y = rows_of()
     problem = Problem(X, y, simplex(4), kappa, p, weights)
     rng = np.random.default_rng(1)
     for scale in (0.1, 3.0):
@@ -67,7 +64,7 @@ def test_the_corners_are_equally_far_apart_around_0(c):
 
 
 def test_an_example_belongs_to_the_nearest_corner():
-    X, y = clouds()
+    X, y = rows_of()
     model = GenSVM(ridge=2.0**-8).fit(X, y)
     view = model.confident_predict(X)["margin"]
     Z = X @ model.coefficients_[1:] + model.coefficients_[0]

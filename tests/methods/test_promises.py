@@ -7,27 +7,22 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
+from trials import blobs
 
 from confml import KNN, Conformal
-from confml.config import load_config
+from confml.config import make_config
 from confml.errors import ConfmlError
 from confml.methods.conformal.best_of import smallest_regions
 from confml.methods.registry import build, version_of
-
-
-def sample(rng, rows, classes=3, ties=False):
-    y = rng.integers(0, classes, rows)
-    X = rng.normal(size=(rows, 2)) + 1.3 * np.column_stack([y % 2, y // 2])
-    return (X.round() if ties else X), y
 
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("level", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("score", [None, "lac"])
 def test_best_of_is_its_definition(ties, level, score):
-    rng = np.random.default_rng(3 * ties + int(100 * level))
-    X, y = sample(rng, 70, ties=ties)
-    T, _ = sample(rng, 25, ties=ties)
+    (X, y), (T, _) = blobs(int(100 * level), 70), blobs(3, 25)
+    if ties:
+        X, T = X.round(), T.round()
     others = [KNN(k=5), LogisticRegression()] if score else [KNN(k=5), LinearSVC()]
     settings = {"nonconformity": score, "random_state": 1}
     model = Conformal(GaussianNB(), best_of=others, best_of_level=level, **settings).fit(X, y)
@@ -68,23 +63,11 @@ def test_methods_of_a_config():
     assert "scikit-learn" in version_of("naive-bayes", params)
 
 
-CONFIG = """\
-name: x
-datasets: [iris]
-methods:
-  - name: naive-bayes
-    conformal: {kind: split, best-of: [{name: knn, k: 5}]}
-protocol: {kind: holdout}
-levels: [0.2, 0.05]
-seed: 1
-"""
-
-
-def test_the_level_is_the_first_of_the_config(tmp_path):
-    path = tmp_path / "x.yaml"
-    path.write_text(CONFIG)
-    (entry,) = load_config(path).methods
+def test_the_level_is_the_first_of_the_config():
+    method = {"name": "naive-bayes", "conformal": {"kind": "split", "best-of": [{"name": "knn", "k": 5}]}}
+    values = {"datasets": ["iris"], "methods": [method], "protocol": "holdout", "levels": [0.2, 0.05]}
+    (entry,) = make_config(values).methods
     assert entry.given["conformal__best_of_level"] == 0.2
-    path.write_text(CONFIG.replace("protocol", "    sweep: {conformal__best_of: [[knn]]}\nprotocol"))
+    method["sweep"] = {"conformal__best_of": [["knn"]]}
     with pytest.raises(ConfmlError, match="methods cannot be swept"):
-        load_config(path)
+        make_config(values)

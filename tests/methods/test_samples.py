@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
-from trials import more_of
+from trials import clouds, more_of
 
 from confml import KNN, Conformal, NaiveBayes, Samples
 from confml.config import make_config
@@ -21,12 +21,9 @@ FOREST = "sklearn.ensemble.RandomForestClassifier"
 POSTERIOR = ["reject", "envelope", "posterior", "exceedance"]
 
 
-def blobs(seed=0, rows=90, classes=3, features=4):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(rows) % classes)
-    centres = rng.normal(scale=1.2, size=(classes, features))
-    new = centres[rng.integers(0, classes, 25)] + rng.normal(size=(25, features))
-    return centres[y] + rng.normal(size=(rows, features)), y, new
+def blobs(rows=90, classes=3, features=4):
+    X, y, new = clouds(rows, classes, features)
+    return X, y, new[:25]
 
 
 def agrees(views, draws):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from reference.weighted import bbse, weighted_p_value
 from sklearn.linear_model import LogisticRegression
+from trials import blobs
 
 import confml
 from confml.errors import ConfmlError
@@ -14,19 +15,11 @@ from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.shift import ShiftWeights, covariate_weights, label_weights
 
 
-def integers(rng, rows, classes=3):
-    """Whole numbers with ties and duplicates."""
-    y = rng.integers(0, classes, rows)
-    y[:classes] = np.arange(classes)
-    return rng.integers(0, 5, (rows, 2)).astype(float) + y[:, None], y
-
-
 @pytest.mark.parametrize("mondrian", [False, True])
 @pytest.mark.parametrize("smoothed", [False, True])
 def test_split_conformal_is_the_weighted_formula(mondrian, smoothed):
-    rng = np.random.default_rng(2)
-    X, y = integers(rng, 200)
-    T = integers(rng, 25)[0] + 0.5
+    X, y = blobs(2, 200)
+    X, T = X.round(), blobs(3, 25)[0].round() + 0.5  # ties and duplicates
     params = {"mondrian": mondrian, "smoothed": smoothed, "random_state": 5}
     method = Conformal(NaiveBayes(), shift="covariate", **params).fit(X, y)
     view = method.confident_predict(T)["p-value"]
@@ -123,17 +116,10 @@ def test_a_class_without_a_calibration_example_has_no_interval():
 
 
 def test_a_run_writes_the_frequencies(tmp_path):
-    data = {"name": "d", "generate": "label-shift", "n": 2000, "test-n": 500, "prior": 0.6, "distance": 2.5}
-    conformal = {"kind": "split", "calibration": 0.5, "shift": "label"}
-    methods = [{"name": "naive-bayes", "conformal": conformal}]
-    config = {
-        "name": "shift",
-        "datasets": [data],
-        "methods": methods,
-        "protocol": "fixed-split",
-        "levels": [0.1],
-    }
-    confml.run(config, out=tmp_path / "out", jobs=1, engine="serial")
+    data = {"generate": "label-shift", "n": 2000, "test-n": 500, "prior": 0.6, "distance": 2.5}
+    method = {"name": "naive-bayes", "conformal": {"kind": "split", "calibration": 0.5, "shift": "label"}}
+    config = {"datasets": [data], "methods": [method], "protocol": "fixed-split", "levels": [0.1]}
+    confml.run(config, out=tmp_path / "out", engine="serial")
     frequencies = pd.read_csv(tmp_path / "out" / "tables/shift-classes.csv")
     assert frequencies["class"].tolist() == [1, 2]
     row = frequencies.iloc[1]
