@@ -98,10 +98,11 @@ class SklearnMethod(Method):
         name = f"confident_predict of {_name_of(self.estimator)}"
         views = confident_predict(self.estimator_, X, rng)
         if not isinstance(views, Mapping) or not views:
-            raise ConfmlError(f"{name} returns {type(views).__name__}, expected a dict with a Prediction for each view")
+            raise ConfmlError(f"{name} returns {type(views).__name__}, expected a Prediction for each view")
         for view, prediction in views.items():
             if not isinstance(prediction, Prediction):
-                raise ConfmlError(f"{name} returns {type(prediction).__name__} for {view!r}, expected a Prediction")
+                kind = type(prediction).__name__
+                raise ConfmlError(f"{name} returns {kind} for {view!r}, expected a Prediction")
         if self.codes_ is None:
             return dict(views)
         return {view: self.codes_.labelled(prediction, name) for view, prediction in views.items()}
