@@ -37,7 +37,7 @@ def entry(name, params=None, sweep=None, label=None):
     return MethodEntry.model_construct(name=name, params=params or {}, sweep=sweep or {}, label=label)
 
 
-def make_config(methods, **others):
+def make_config(methods, **settings):
     values = {
         "name": "by-hand",
         "levels": (0.05, 0.2),
@@ -46,11 +46,11 @@ def make_config(methods, **others):
         "datasets": (),
         "protocol": Protocol(kind="holdout", repeats=2),
     }
-    return Config.model_construct(**(values | others))
+    return Config.model_construct(**(values | settings))
 
 
-def dataset(name, groups=None, **others):
-    return DatasetSpec.model_construct(name=name, groups=groups, **others)
+def dataset(name, groups=None, **values):
+    return DatasetSpec.model_construct(name=name, groups=groups, **values)
 
 
 def figure(name, **options):

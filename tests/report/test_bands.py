@@ -13,8 +13,8 @@ from confml.report.figures.style import rate_band, style
 
 def bands_of(figure) -> np.ndarray:
     """Heights of all corners of the bands of a figure."""
-    found = [one for axes in figure.axes for one in axes.collections if isinstance(one, PolyCollection)]
-    return np.concatenate([path.vertices[:, 1] for one in found for path in one.get_paths()])
+    bands = [band for axes in figure.axes for band in axes.collections if isinstance(band, PolyCollection)]
+    return np.concatenate([path.vertices[:, 1] for band in bands for path in band.get_paths()])
 
 
 def leave_one_out():

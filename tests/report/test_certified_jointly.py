@@ -62,10 +62,10 @@ def test_scope_all_is_the_literal_procedure(report):
             if not any(counts):
                 coverages.append(0.0)
                 continue
-            place = -max((accepted[i][n - 1], -i) for i, n in enumerate(counts) if n)[1]
-            result = results[place]
+            best = -max((accepted[i][n - 1], -i) for i, n in enumerate(counts) if n)[1]
+            result = results[best]
             view = result.views["probability"]
-            mask = view.certainty[rest] >= grids[place][counts[place] - 1]
+            mask = view.certainty[rest] >= grids[best][counts[best] - 1]
             chosen.append(result.cell.method)
             coverages.append(mask.mean())
             risks.append(np.mean((view.labels != result.truth)[rest][mask]))

@@ -30,9 +30,8 @@ LABEL = HOSTILE.replace("\x00", "")  # a YAML file and a CSV file have no zero b
 def strange(text):
     """Characters of a text that a terminal or an XML parser could act on."""
     directions = {"\u202e", "\U000e0041"}
-    return {
-        one for one in set(text) - {"\n", "\t"} if unicodedata.category(one) in CONTROL or one in directions
-    }
+    characters = set(text) - {"\n", "\t"}
+    return characters & directions | {c for c in characters if unicodedata.category(c) in CONTROL}
 
 
 @pytest.fixture(scope="module")

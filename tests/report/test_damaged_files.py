@@ -43,7 +43,9 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
     out = tmp_path / "run"
     shutil.copytree(finished / "run", out)
     before = content(out)
-    reported = [one for one in before if not one.startswith(".run/batches/") and one != ".run/manifest.json"]
+    reported = [
+        name for name in before if not name.startswith(".run/batches/") and name != ".run/manifest.json"
+    ]
     assert {".run/report-files", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
     for some in (reported, [".run/report-files"], ["report.html"]):
         for name in some:

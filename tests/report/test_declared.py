@@ -59,9 +59,9 @@ def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
     emitted = set()
     settings = [{"shift": shift} for shift in (None, "covariate", "label")]
-    others = {"best_of": [KNN(k=k) for k in range(2, 11)]}
-    for given in [*settings, others]:
-        method = Conformal(KNN(), **given).fit(X, y)
+    selection = {"best_of": [KNN(k=k) for k in range(2, 11)]}
+    for parameters in [*settings, selection]:
+        method = Conformal(KNN(), **parameters).fit(X, y)
         method.predict(X)
         emitted |= set(method.fit_metrics_)
     assert emitted == set(Conformal.metrics)
@@ -74,11 +74,12 @@ def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
 @pytest.mark.parametrize("name", known_steps())
 def test_a_step_declares_exactly_what_it_reports(name):
     X, y = examples()
-    given = {"attributes": 1} if name == "select-by-bayes-error" else {}
-    step = known_steps()[name](**given)
+    settings = {"attributes": 1} if name == "select-by-bayes-error" else {}
+    step = known_steps()[name](**settings)
     step.fit_training(X, y, np.random.default_rng(0))
     assert set(step.fit_metrics_) == set(step.metrics)
-    assert {f"{name}.{quantity}" for quantity in step.metrics} <= {one.name for one in declared_metrics()}
+    declared = {metric.name for metric in declared_metrics()}
+    assert {f"{name}.{quantity}" for quantity in step.metrics} <= declared
 
 
 def test_every_metric_of_a_prediction_is_declared():
@@ -97,9 +98,9 @@ def test_every_metric_of_a_prediction_is_declared():
 
 
 def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
-    of_reports = [one for one in declared_metrics() if not one.owner]
+    of_reports = [declared for declared in declared_metrics() if not declared.owner]
     assert len(of_reports) > 50
-    assert [one.name for one in of_reports if not (one.metric.formula and one.metric.source)] == []
+    assert all(declared.metric.formula and declared.metric.source for declared in of_reports)
 
 
 # ---- ranks
@@ -123,9 +124,9 @@ def ranked_run(values, **config):
     ["sum_of_p", "unconfidence", "fuzziness", "observed_unconfidence", "observed_fuzziness", "rhat"],
 )
 def test_the_smaller_is_ranked_first_where_lower_is_better(metric):
-    found = ranking(ranked_run((0.1, 0.4)), metric)
-    assert found.scores.iloc[0, 0] < found.scores.iloc[0, 1]
-    assert found.comparison.mean_ranks.tolist() == [1.0, 2.0]
+    ranks = ranking(ranked_run((0.1, 0.4)), metric)
+    assert ranks.scores.iloc[0, 0] < ranks.scores.iloc[0, 1]
+    assert ranks.comparison.mean_ranks.tolist() == [1.0, 2.0]
 
 
 def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):

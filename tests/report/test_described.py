@@ -38,8 +38,8 @@ def test_a_name_with_two_meanings_is_described_twice():
     assert "ranks (figure)" in shown and "ranks (table)" in shown
     both = json.loads(command("describe", "ranks", "--json").output)
     assert [entry["type"] for entry in both] == ["figure", "table"]
-    one = json.loads(command("describe", "ranks", "--type", "figure", "--json").output)
-    assert {parameter["name"] for parameter in one["parameters"]} >= {"metric", "skip"}
+    of_figure = json.loads(command("describe", "ranks", "--type", "figure", "--json").output)
+    assert {parameter["name"] for parameter in of_figure["parameters"]} >= {"metric", "skip"}
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_the_baseline_is_not_drawn():
 def test_the_gallery_has_every_kind_of_figure():
     named = set()
     for path in (CONFIGS / "gallery").glob("*.yaml"):
-        for one in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
-            named.add(one if isinstance(one, str) else one.get("name") or next(iter(one)))
+        for spec in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
+            named.add(spec if isinstance(spec, str) else spec.get("name") or next(iter(spec)))
     assert named == set(FIGURES)
 
 
@@ -81,8 +81,8 @@ def test_a_method_has_one_colour_in_all_figures():
         (legend,) = drawn(name, run).legends
         lines = zip(legend.get_texts(), legend.legend_handles, strict=True)
         colours = {text.get_text(): line.get_color() for text, line in lines if hasattr(line, "get_color")}
-        found = {label: colours[label] for label in data.views if label in colours}
-        assert len(found) > 2 and found == {label: data.look(label)["color"] for label in found}
+        looks = {label: data.look(label)["color"] for label in data.views if label in colours}
+        assert len(looks) > 2 and looks.items() <= colours.items()
 
 
 def test_the_title_of_a_class_tree_is_inside_of_the_figure():

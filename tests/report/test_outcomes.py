@@ -204,8 +204,8 @@ def test_only_common_items_are_compared(wide):
         in compared.notes
     )
     assert set(compared.models["items"]) == {179}
-    kept = np.setdiff1d(np.arange(20, 200), [30])
-    expected = confml.compare({name: values[kept] for name, values in wide.items()}, wide=True)
+    common = np.setdiff1d(np.arange(20, 200), [30])
+    expected = confml.compare({name: values[common] for name, values in wide.items()}, wide=True)
     assert compared.pairs["p_value"].tolist() == pytest.approx(expected.pairs["p_value"].tolist())
 
 

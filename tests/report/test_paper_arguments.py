@@ -32,17 +32,17 @@ levels: [0.05]
 figures: [absent-classes]
 """
     (tmp_path / "absent.yaml").write_text(text)
-    given = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--engine", "serial"]
-    command(*given)
-    found = {}
+    line = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--engine", "serial"]
+    command(*line)
+    values = {}
     for row in read(tmp_path / "out" / "metrics.csv"):
-        found[row["method"], row["metric"]] = float(row["value"] or "nan")
-    assert found["tcm-nn", "unseen_no_class"] > 0.6 > 0.12 > found["tcm-nn", "known_no_class"]
-    assert found["tcm-nn", "unseen_separation"] > max(0.9, found["knn", "unseen_separation"])
-    assert found["tcm-nn", "error"] > 0.15, "whoever is of an absent class is misclassified"
+        values[row["method"], row["metric"]] = float(row["value"] or "nan")
+    assert values["tcm-nn", "unseen_no_class"] > 0.6 > 0.12 > values["tcm-nn", "known_no_class"]
+    assert values["tcm-nn", "unseen_separation"] > max(0.9, values["knn", "unseen_separation"])
+    assert values["tcm-nn", "error"] > 0.15, "whoever is of an absent class is misclassified"
     assert (tmp_path / "out" / "figures" / "absent-classes-digits.svg").is_file()
     regions = (tmp_path / "out" / "regions" / "digits" / "tcm-nn_k=1.csv").read_text()
     header = regions.partition("\n")[0]
     assert "p[8]" in header and "p[9]" not in header and "p[7]" not in header
-    error = refusal("run", "--dry-run", *given[1:2], "--set", "protocol.absent=[11]")
+    error = refusal("run", "--dry-run", *line[1:2], "--set", "protocol.absent=[11]")
     assert "no class '11' that could be absent" in str(error)

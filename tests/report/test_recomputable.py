@@ -87,19 +87,19 @@ def test_certified_thresholds_are_recomputed_from_region_tables(folder, view):
         risk, delta, thresholds, coverages, risks = float(row["risk"]), float(row["delta"]), [], [], []
         for split in ("r0", "r1", "r2"):
             rows = [line for line in table if line["split"] == split]
-            calibration, other = halves("bayes", split, ROWS)
-            assert sorted([*calibration, *other]) == list(range(ROWS)) and len(other) == ROWS // 2
+            calibration, chosen_on = halves("bayes", split, ROWS)
+            assert sorted([*calibration, *chosen_on]) == list(range(ROWS)) and len(chosen_on) == ROWS // 2
             certainty = certainty_of(rows, view)
             right = np.array([line["label"] == line["prediction"] for line in rows])
             best = math.inf
-            for threshold in threshold_grid(certainty[other], len(calibration), risk, delta):
+            for threshold in threshold_grid(certainty[chosen_on], len(calibration), risk, delta):
                 accepted = right[calibration][certainty[calibration] >= threshold]
                 if binom.cdf(np.sum(~accepted), len(accepted), risk) > delta:
                     break
                 best = threshold
-            accepted = right[other][certainty[other] >= best]
+            accepted = right[chosen_on][certainty[chosen_on] >= best]
             thresholds += [best] if best < math.inf else []
-            coverages.append(len(accepted) / len(other))
+            coverages.append(len(accepted) / len(chosen_on))
             risks += [np.mean(~accepted)] if len(accepted) else []
         assert (row["splits"], int(row["certified"])) == ("3", len(thresholds))
         assert int(row["calibration_rows"]) == (ROWS + 1) // 2

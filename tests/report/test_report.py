@@ -69,13 +69,13 @@ def test_the_order_of_the_config_decides_no_number(report, tmp_path):
     run = golden_run(paper=PAPER)
     turned = type(run)(run.config, run.cells[::-1], run.results, run.failures[::-1], run.datasets)
     write_report(turned, tmp_path)
-    found, expected = contents(tmp_path), contents(report)
-    assert set(found) == set(expected)
+    written, expected = contents(tmp_path), contents(report)
+    assert set(written) == set(expected)
     for name, content in expected.items():
         if not name.startswith(("tables/", "report.html")):
-            assert found[name] == content, name
+            assert written[name] == content, name
         elif name.endswith(".csv") and "ranks" not in name:  # in the order of the config
-            assert sorted(found[name].splitlines()) == sorted(content.splitlines()), name
+            assert sorted(written[name].splitlines()) == sorted(content.splitlines()), name
 
 
 def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
@@ -183,10 +183,10 @@ def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
     config = make_config([entry("ovo-svm"), entry("ovo-svm", label="second")])
     view = Prediction(np.arange(2), np.eye(2), "vote")
     run = make_run(config, lambda cell: result_of(cell, {"vote": view}, [0, 1]), infos("d"), ["r0"])
-    one, other = run.cells
-    other = replace(other, key="f" * 32)
-    results = {**run.results, other.key: replace(run.results[one.key], cell=other)}
-    run = type(run)(run.config, [one, other], results, (), run.datasets)
+    first, second = run.cells
+    second = replace(second, key="f" * 32)
+    results = {**run.results, second.key: replace(run.results[first.key], cell=second)}
+    run = type(run)(run.config, [first, second], results, (), run.datasets)
     (file,) = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
     assert [row["row"] for row in read(file)] == ["0", "1", "0", "1"]
 
@@ -206,8 +206,9 @@ def test_the_papers_numbers_meet_ours():
     lines, notes = compare(published_table("tcm-nn-table3"), summary)
     ours = {line.entry[:2]: line for line in lines if line.confml is not None}
     assert {key[0][0] for key in ours} == {"satellite"} and len(ours) == 5
-    one = ours[("satellite", "1"), "one_class_percent"]
-    assert (one.entry.printed, one.confml, one.difference, one.as_printed) == ("64.4", 64.4, 0.0, True)
+    satellite = ours[("satellite", "1"), "one_class_percent"]
+    assert satellite.entry.printed == "64.4" and satellite.confml == 64.4
+    assert satellite.difference == 0.0 and satellite.as_printed
     right = ours[("satellite", "1"), "correct_of_one_class_percent"]
     assert right.confml == 98.758 and right.difference == -0.042 and right.as_printed
     assert not ours[("satellite", "5"), "correct_of_one_class_percent"].as_printed  # 95.0 is not 94.9
@@ -223,12 +224,12 @@ def test_the_papers_variant_is_found_among_others():
         summary_row("d", "knn", {"k": 1}, "error", None, 0.4),
         summary_row("other", "tcm-nn", {"k": 1}, "error", None, 0.5),
     ]
-    wanted = Ours("tcm-nn", "error", {"k": 1})
-    assert [row.mean for row in find(wanted, ("d",), rows)] == [0.1]
-    assert [row.mean for row in find(wanted, ("d",), rows[2:])] == [0.2]
-    assert find(wanted, ("nothing",), rows) == []
+    sought = Ours("tcm-nn", "error", {"k": 1})
+    assert [row.mean for row in find(sought, ("d",), rows)] == [0.1]
+    assert [row.mean for row in find(sought, ("d",), rows[2:])] == [0.2]
+    assert find(sought, ("nothing",), rows) == []
     two = [*rows[1:2], summary_row("e", "tcm-nn", {"k": 1}, "error", None, 0.6)]
-    assert len(find(wanted, ("d", "e"), two)) == 2
+    assert len(find(sought, ("d", "e"), two)) == 2
 
 
 def test_two_candidates_are_not_chosen_between():
@@ -274,7 +275,7 @@ ALL_FIGURES = [
 ]
 
 
-def figures_run(figures, methods=None, names=("d",), **others):
+def figures_run(figures, methods=None, names=("d",), **config):
     rng = np.random.default_rng(4)
     classes = np.arange(3)
     methods = methods or [
@@ -291,21 +292,21 @@ def figures_run(figures, methods=None, names=("d",), **others):
         kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
         return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
 
-    config = make_config(methods, figures=figures, **others)
+    config = make_config(methods, figures=figures, **config)
     return make_run(config, predict, infos(*names, classes=3), ["r0", "r1"])
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
     write_report(figures_run(ALL_FIGURES, figure_formats=("png", "pdf")), tmp_path / "one")
     write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:2]), tmp_path / "two")
-    one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
-    assert exhaustive is (two.pop("index.md") == one["index.md"])
-    assert two and two.items() <= one.items()
-    index = one.pop("index.md").decode()
-    assert len(one) == len(ALL_FIGURES) * 3  # SVG, PNG and PDF
-    assert {Path(name).suffix for name in two} == {".svg", ".png"}
+    first, second = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
+    assert exhaustive is (second.pop("index.md") == first["index.md"])
+    assert second and second.items() <= first.items()
+    index = first.pop("index.md").decode()
+    assert len(first) == len(ALL_FIGURES) * 3  # SVG, PNG and PDF
+    assert {Path(name).suffix for name in second} == {".svg", ".png"}
     starts = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
-    for name, content in one.items():
+    for name, content in first.items():
         assert len(content) > 1000, name
         assert content.startswith(starts[Path(name).suffix])
         assert b"<dc:date>" not in content and b"CreationDate" not in content and b"/home/" not in content

@@ -28,13 +28,13 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
     split, mondrian = "conformal=split;conformal__calibration=0.5", ";conformal__mondrian=true"
     assert plain["covariate", split] < 0.82 and plain["covariate", "k=3"] < 0.85
     assert plain["label", split] < 0.75 and plain["label", split + mondrian] > 0.88
-    own = {(row["dataset"], row["params"].rpartition("=")[2]): row for row in rows}
+    by_params = {(row["dataset"], row["params"].rpartition("=")[2]): row for row in rows}
     for kind in ("covariate", "label"):
-        assert 0.87 < float(own[kind, kind]["coverage"]) < 0.95
-        assert own[kind, kind]["advice"] == ""
+        assert 0.87 < float(by_params[kind, kind]["coverage"]) < 0.95
+        assert by_params[kind, kind]["advice"] == ""
     for row in read(tmp_path / "tables/class-coverage.csv"):
         assert (row["band_low"] != "") == ("shift" not in row["params"])
-    assert float(own["covariate", "covariate"]["auc"]) == pytest.approx(0.76, abs=0.03)
+    assert float(by_params["covariate", "covariate"]["auc"]) == pytest.approx(0.76, abs=0.03)
     assert "overlap" not in notes and "effective sample size" not in notes
 
 

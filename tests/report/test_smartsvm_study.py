@@ -48,7 +48,7 @@ def study(tmp_path_factory):
 def test_performance_and_times_are_those_of_the_run(study):
     results, folder = study
     table3 = read(folder / "tables" / "smartsvm-table3-adjusted-rand-index.csv")
-    found = {(line["dataset"], line["variant"], line["quantity"]): line for line in table3}
+    printed = {(line["dataset"], line["variant"], line["quantity"]): line for line in table3}
     means = {
         (row.dataset, row.method, row.params.get("solver")): row.mean
         for row in results.summary
@@ -57,12 +57,12 @@ def test_performance_and_times_are_those_of_the_run(study):
     }  # fmt: skip
     for dataset in ("yeast", "letter", "flare"):
         ours = {
-            column: float(found[dataset, "", column]["confml"]) for column in ("ovo", "smartsvm", "gensvm")
+            column: float(printed[dataset, "", column]["confml"]) for column in ("ovo", "smartsvm", "gensvm")
         }
         assert ours["ovo"] == pytest.approx(means[dataset, "ovo-svm", "primal"])
         assert ours["smartsvm"] == pytest.approx(means[dataset, "smart-svm", "primal"])
         assert ours["gensvm"] == pytest.approx(means[dataset, "gen-svm", None])
-        cold = float(found[dataset, "cold dual", "ovo"]["confml"])
+        cold = float(printed[dataset, "cold dual", "ovo"]["confml"])
         assert cold == pytest.approx(means[dataset, "ovo-svm", "dual"])
     totals = {"yeast": [], "letter": [], "flare": []}
     for result in results.finished():
@@ -89,15 +89,15 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
             expected.setdefault(result.cell.dataset, []).append(rest / 2 + result.views.prepare_seconds)
         elif result.cell.method == "gen-svm":
             assert result.views.prepare_seconds == 0
-    found = {
+    shares = {
         line["dataset"]: float(line["confml"])
         for line in read(folder / "tables" / "smartsvm-table4-seconds-per-configuration.csv")
         if (line["variant"], line["quantity"]) == ("warm primal", "smartsvm") and line["confml"]
     }
-    assert found == {name: pytest.approx(np.mean(values), abs=1e-9) for name, values in expected.items()}
+    assert shares == {name: pytest.approx(np.mean(values), abs=1e-9) for name, values in expected.items()}
     ranked = ranking(results, "seconds_per_configuration")
     column = ranked.scores["smart-svm solver=primal share_tree=true"]
-    assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(found, abs=1e-9)
+    assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(shares, abs=1e-9)
 
 
 def test_the_best_number_of_a_row_is_bold_unless_grids_differ(study):
@@ -113,13 +113,13 @@ def test_the_best_number_of_a_row_is_bold_unless_grids_differ(study):
 
 def test_ranks_over_the_data_sets(study):
     results, folder = study
-    found = ranking(results, "ari")
-    assert found.labels[:2] == ["cold", "warm"] and found.scores.shape == (3, 4)
+    ranks = ranking(results, "ari")
+    assert ranks.labels[:2] == ["cold", "warm"] and ranks.scores.shape == (3, 4)
     text = (folder / "tables" / "ranks-ari.md").read_text(encoding="utf-8")
     assert "Friedman" in text and "Nemenyi" in text and "Wilcoxon" in text
     for metric in ("ari", "training-seconds"):
         assert (folder / "figures" / f"ranks-{metric}.svg").is_file()
-    assert ranking(results, "ari", without="cold").labels == found.labels[1:]
+    assert ranking(results, "ari", without="cold").labels == ranks.labels[1:]
     assert ranking(results, "ari", skip="lett").datasets == ["yeast", "flare"]
     times = ranking(results, "training_seconds")
     fastest = times.scores.to_numpy().argmin(axis=1)
@@ -128,13 +128,13 @@ def test_ranks_over_the_data_sets(study):
 
 def test_the_papers_own_ranks_stand_beside_ours(study):
     results, folder = study
-    found = ranking(results, "ari")
+    ranks = ranking(results, "ari")
     printed = known_tables()["smartsvm-table3-adjusted-rand-index"].rows()
     columns = ["ovo", "smartsvm", "gensvm"]  # those of the primal solver, and GenSVM
-    expected = rankdata([[-float(row[one]) for one in columns] for row in printed], axis=1).mean(axis=0)
-    theirs = published_ranks(results, found)
+    expected = rankdata([[-float(row[column]) for column in columns] for row in printed], axis=1).mean(axis=0)
+    theirs = published_ranks(results, ranks)
     assert theirs.datasets == 16
-    assert theirs.mean_ranks == pytest.approx(dict(zip(found.labels[1:], expected, strict=True)))
+    assert theirs.mean_ranks == pytest.approx(dict(zip(ranks.labels[1:], expected, strict=True)))
     text = (folder / "tables" / "ranks-training_seconds.md").read_text(encoding="utf-8")
     assert "cold 2" in text.partition("its points: ")[2].partition("\n")[0]
 

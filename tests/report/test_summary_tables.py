@@ -41,7 +41,7 @@ def test_the_best_and_the_significantly_worse(splits):
     run = noisy_run(splits)
     comparisons = comparisons_of(run)
     of = {line.method: comparisons.estimate(line, "error") for line in comparisons.lines}
-    assert [label for label, one in of.items() if one.best] == ["tcm-nn k=1"]
+    assert [label for label, estimate in of.items() if estimate.best] == ["tcm-nn k=1"]
     assert of["tcm-nn k=3"].worse and not of["tcm-nn k=2"].worse
     assert of["tcm-nn k=3"].p_value == of["tcm-nn k=4"].p_value
     if splits < 3:  # no test of regions that share their calibration rows
@@ -80,9 +80,9 @@ def test_rows_in_groups_are_not_independent():
         run = noisy_run(splits, methods=(0.02, 0.4, 0.4))
         run.config = run.config.model_copy(update={"datasets": grouped})
         comparisons = Comparisons([("", run)])
-        other = Line(NAME, "tcm-nn k=2", "p-value")
-        assert math.isnan(comparisons.estimate(other, "error").p_value) != tested
-        assert comparisons.low_coverage(other, 0.1) is None
+        line = Line(NAME, "tcm-nn k=2", "p-value")
+        assert math.isnan(comparisons.estimate(line, "error").p_value) != tested
+        assert comparisons.low_coverage(line, 0.1) is None
 
 
 def test_invalid_regions_are_never_the_best():
@@ -91,8 +91,8 @@ def test_invalid_regions_are_never_the_best():
     low = [line.method for line in comparisons.lines if comparisons.low_coverage(line, 0.1) is not None]
     assert low == ["tcm-nn k=3", "tcm-nn k=4"]
     for k in (3, 4):
-        found = comparisons.estimate(Line(NAME, f"tcm-nn k={k}", "p-value"), "mean_region_size", 0.1)
-        assert not found.best and math.isnan(found.p_value)
+        estimate = comparisons.estimate(Line(NAME, f"tcm-nn k={k}", "p-value"), "mean_region_size", 0.1)
+        assert not estimate.best and math.isnan(estimate.p_value)
 
 
 def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(tmp_path):

@@ -54,10 +54,10 @@ def numbers(out):
 
 def predictions(out, label, view):
     data = DatasetResults(open_run(out), "heart")
-    shown = next(one for one in data.views.values() if one.label.startswith(label) and one.name == view)
+    shown = next(row for row in data.views.values() if row.label.startswith(label) and row.name == view)
     cells = [data.run.results[cell.key] for cell in shown.cells]
-    found = [(cell.views[view], cell.truth) for cell in cells]
-    return [p.confidence for p, _ in found], [p.labels == truth for p, truth in found]
+    results = [(cell.views[view], cell.truth) for cell in cells]
+    return [p.confidence for p, _ in results], [p.labels == truth for p, truth in results]
 
 
 @pytest.mark.parametrize("label, chords", [("long", False), ("chords", True)])
@@ -68,19 +68,21 @@ def test_numbers_of_linked_curves(linked, label, chords):
         return float(rows[method, chords and method != "kernel-svm", metric, level]["mean"])
 
     p, right = predictions(linked, label, "probability")
-    kept = [2 * one - 1 >= 1 for one in p]
-    rejected = np.mean([1 - one.mean() for one in kept])
+    accepted = [2 * confidences - 1 >= 1 for confidences in p]
+    rejected = np.mean([1 - flags.mean() for flags in accepted])
     assert value("rejection_at_one") == pytest.approx(rejected)
-    errors = [1 - r[k].mean() for r, k in zip(right, kept, strict=True) if k.any()]
+    errors = [1 - r[k].mean() for r, k in zip(right, accepted, strict=True) if k.any()]
     assert value("error_at_one") == pytest.approx(np.mean(errors))
     margins, svm_right = predictions(linked, "SVM", "margin")
     top = value("theta_max")
-    assert np.mean([np.mean(one < top) for one in margins]) >= rejected - 1e-12
-    lower = max(one[one < top].max() for one in margins)
-    assert np.mean([np.mean(one < lower) for one in margins]) < rejected
-    assert value("risk_at_rejection", "0.0") == pytest.approx(np.mean([1 - one.mean() for one in right]))
+    assert np.mean([np.mean(values < top) for values in margins]) >= rejected - 1e-12
+    lower = max(values[values < top].max() for values in margins)
+    assert np.mean([np.mean(values < lower) for values in margins]) < rejected
+    assert value("risk_at_rejection", "0.0") == pytest.approx(
+        np.mean([1 - values.mean() for values in right])
+    )
     at_none = value("risk_at_rejection", "0.0", "kernel-svm")
-    assert at_none == pytest.approx(np.mean([1 - one.mean() for one in svm_right]))
+    assert at_none == pytest.approx(np.mean([1 - values.mean() for values in svm_right]))
 
 
 def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
