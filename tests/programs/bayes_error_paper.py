@@ -14,11 +14,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import confusion_matrix
 
 from confml._seeds import derived_generator, stable_generator
 from confml.bayes_error.estimates import bayes_error_from_crossings
@@ -26,57 +28,51 @@ from confml.bayes_error.rates import bayes_errors, pairwise_bayes_error
 from confml.bayes_error.selection import sample_by_class
 from confml.config.protocol import Protocol
 from confml.data import load
-from confml.data.dataset import DataSet
 from confml.methods.registry import build
 from confml.report.bayes_error.figures import draw_classes, draw_estimates, draw_pairs
-from confml.report.bayes_error.study import Prepared, Request, Study, prepare
-from confml.report.bayes_error.tables import class_rows, pair_rows, write_rows
+from confml.report.bayes_error.study import Request, Study, prepare
+from confml.report.bayes_error.tables import class_rows, pair_rows
 from confml.report.figures import style
+from confml.report.files import write_csv
 from confml.runner.provenance import write_study_provenance
 from confml.runner.splits import Split, split_rows
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 TARGET = RESULTS / "reference" / "smartsvm" / "bayes-error"
 SEED, TREES = 1, 3
-Rows = list[dict[str, Any]]
+Part = tuple[pd.DataFrame, Any]
+"""Table and figure, None without one."""
 
 
 # ---- figures 1 and 2: repeated draws of two Gaussian classes, whose Bayes error is known
 
 
-class Trials(NamedTuple):
-    """Estimates (priors, separations, trees, trials) with and without bias correction, and Bayes errors."""
-
-    priors: np.ndarray
-    separations: np.ndarray
-    trees: Sequence[int]
-    estimate: np.ndarray
-    uncorrected: np.ndarray
-    truth: np.ndarray
-    bhattacharyya: np.ndarray
-
-
 def gaussian_trials(
     priors: Sequence[float], separations: Sequence[float], trees: Sequence[int], trials: int, rows: int = 1000
-) -> Trials:
-    """Draw two spherical Gaussians in the plane, rows altogether, and estimate their Bayes error."""
-    sizes = [round(prior * rows) for prior in priors]
-    each_point = [
-        crossings_of_trials(m, rows - m, separation, max(trees), trials)
-        for m in sizes
-        for separation in separations
-    ]
-    shape = len(sizes), len(separations), trials, max(trees)
-    means = np.cumsum(np.stack(each_point).reshape(shape), axis=3) / np.arange(1, shape[3] + 1)
-    crossings = np.moveaxis(means[:, :, :, np.array(trees) - 1], 3, 2)
-    m = np.array(sizes)[:, None, None, None]
-    corrected, raw = (
-        bayes_error_from_crossings(crossings, m, rows - m, correct_bias=correct, normalise=False)[0]
-        for correct in (True, False)
-    )
-    p, distance = np.array(sizes) / rows, np.array(separations, dtype=float)
-    truth, bound = gaussian_bayes_error(distance[None, :], p[:, None])
-    return Trials(p, distance, trees, corrected, raw, truth, bound)
+) -> pd.DataFrame:
+    """Draw two spherical Gaussians in the plane, rows altogether, and estimate their Bayes error.
+
+    Return one row per prior, separation and number of trees, with the estimate with and without correction.
+    """
+    lines = []
+    for m in (round(prior * rows) for prior in priors):
+        for separation in separations:
+            crossings = crossings_of_trials(m, rows - m, separation, max(trees), trials)
+            means = np.cumsum(crossings, axis=1) / np.arange(1, max(trees) + 1)
+            truth, bound = gaussian_bayes_error(separation, m / rows)
+            for number in trees:
+                estimate, uncorrected = (
+                    bayes_error_from_crossings(
+                        means[:, number - 1], m, rows - m, correct_bias=correct, normalise=False
+                    )[0]
+                    for correct in (True, False)
+                )
+                line = {"prior": m / rows, "separation": separation, "trees": number}
+                line |= {"true_bayes_error": truth, "estimate": estimate.mean()}
+                line |= {"bias": estimate.mean() - truth, "variance": estimate.var(ddof=1)}
+                line |= {"uncorrected": uncorrected.mean(), "bhattacharyya": bound}
+                lines.append(line | {"sd": estimate.std(ddof=1), "uncorrected_sd": uncorrected.std(ddof=1)})
+    return pd.DataFrame(lines)
 
 
 def crossings_of_trials(m: int, n: int, separation: float, trees: int, trials: int) -> np.ndarray:
@@ -91,138 +87,111 @@ def crossings_of_trials(m: int, n: int, separation: float, trees: int, trials: i
     return crossings
 
 
-def gaussian_bayes_error(distance: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gaussian_bayes_error(distance: float, p: float) -> tuple[float, float]:
     """Return the Bayes error of N(a, I) and N(b, I), |a - b| = distance, priors p and 1 - p, and the bound of
     Bhattacharyya, sqrt(p (1 - p)) exp(-distance^2 / 8) (Kailath 1967).
 
     The Bayes rule cuts along a - b at a shift of log(p / (1 - p)) / distance.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.log(p / (1 - p)) / distance
-        error = p * ndtr(-distance / 2 - shift) + (1 - p) * ndtr(-distance / 2 + shift)
-    error = np.where(distance == 0, np.minimum(p, 1 - p), error)
-    return error, np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
+    bound = np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
+    if distance == 0:
+        return min(p, 1 - p), bound
+    shift = np.log(p / (1 - p)) / distance
+    return p * ndtr(-distance / 2 - shift) + (1 - p) * ndtr(-distance / 2 + shift), bound
 
 
-def trial_rows(trials: Trials) -> Iterator[dict[str, Any]]:
-    """Yield one row per prior, separation and number of trees."""
-    for p, prior in enumerate(trials.priors):
-        for s, separation in enumerate(trials.separations):
-            for t, trees in enumerate(trials.trees):
-                estimate = trials.estimate[p, s, t]
-                yield {
-                    **{"prior": prior, "separation": separation, "trees": trees},
-                    **{"true_bayes_error": trials.truth[p, s], "estimate": estimate.mean()},
-                    **{"bias": estimate.mean() - trials.truth[p, s], "variance": estimate.var(ddof=1)},
-                    "uncorrected": trials.uncorrected[p, s, t].mean(),
-                    "bhattacharyya": trials.bhattacharyya[p, s],
-                }
-
-
-def figure_1() -> tuple[Rows, Any]:
+def figure_1() -> Part:
     """True Bayes error, Bhattacharyya bound, and estimates with and without bias correction."""
-    trials = gaussian_trials((0.5, 0.33, 0.15), np.arange(11) / 2, (TREES,), 200)
+    table = gaussian_trials((0.5, 0.33, 0.15), np.arange(11) / 2, (TREES,), 200)
     panels = style.Panels(3, height=2.3, columns=3, sharex=True)
-    for place, axes in enumerate(panels.axes):
+    for letter, axes, (prior, rows) in zip(
+        "abc", panels.axes, table.groupby("prior", sort=False), strict=True
+    ):
+        x = rows["separation"]
         curves = {
-            "estimate, uncorrected (± 1 sd)": (trials.uncorrected, style.ORANGE, 2.4),
-            "estimate, bias corrected (± 1 sd)": (trials.estimate, style.BLUE, 1.2),
+            "estimate, uncorrected (± 1 sd)": ("uncorrected", "uncorrected_sd", style.ORANGE, 2.4),
+            "estimate, bias corrected (± 1 sd)": ("estimate", "sd", style.BLUE, 1.2),
         }
-        for label, (values, colour, width) in curves.items():
-            here, options = 100 * values[place, :, -1], {"markersize": 2 * width**0.5, "linewidth": width}
-            mean, sd = here.mean(axis=1), here.std(axis=1, ddof=1)
-            (panels.handles[label],) = axes.plot(trials.separations, mean, "o-", color=colour, **options)
-            band = style.rate_band(mean, sd)
-            axes.fill_between(trials.separations, *band, color=colour, alpha=0.2, linewidth=0)
-        true = axes.plot(trials.separations, 100 * trials.truth[place], color=style.BLACK)
-        bound = axes.plot(trials.separations, 100 * trials.bhattacharyya[place], "--", color=style.GREY)
+        for label, (mean, sd, colour, width) in curves.items():
+            options = {"color": colour, "markersize": 2 * width**0.5, "linewidth": width}
+            (panels.handles[label],) = axes.plot(x, 100 * rows[mean], "o-", **options)
+            band = style.rate_band(100 * rows[mean], 100 * rows[sd])
+            axes.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0)
+        true = axes.plot(x, 100 * rows["true_bayes_error"], color=style.BLACK)
+        bound = axes.plot(x, 100 * rows["bhattacharyya"], "--", color=style.GREY)
         panels.handles |= {"true": true[0], "Bhattacharyya bound": bound[0]}
         axes.set_ylim(bottom=0)
-        axes.set_title(f"({'abc'[place]}) smaller prior {trials.priors[place]:g}", loc="left")
+        axes.set_title(f"({letter}) smaller prior {prior:g}", loc="left")
     figure = panels.finish("", "distance between the means (sd)", "Bayes error (%)")
-    return list(trial_rows(trials)), figure
+    return table.drop(columns=["sd", "uncorrected_sd"]), figure
 
 
-def figure_2() -> tuple[Rows, Any]:
+def figure_2() -> Part:
     """Variance of the estimate against the separation, one line per number of trees."""
-    trials = gaussian_trials((0.33,), np.arange(1, 10) / 2, (1, 2, 3, 5), 500)
-    variance = trials.estimate.var(axis=3, ddof=1)[0]
-    power = max(math.ceil(-math.log10(variance.max())), 0)
+    table = gaussian_trials((0.33,), np.arange(1, 10) / 2, (1, 2, 3, 5), 500)
+    power = max(math.ceil(-math.log10(table["variance"].max())), 0)
     panels = style.Panels(1, height=2.5)
     (axes,) = panels.axes
-    for place, (number, values) in enumerate(zip(trials.trees, variance.T, strict=True)):
-        (line,) = axes.plot(trials.separations, 10**power * values, **style.line_of(place))
-        panels.handles[f"{number} trees" if number > 1 else "1 tree"] = line
+    for number, (trees, rows) in enumerate(table.groupby("trees")):
+        (line,) = axes.plot(rows["separation"], 10**power * rows["variance"], **style.line_of(number))
+        panels.handles[f"{trees} trees" if trees > 1 else "1 tree"] = line
     axes.set_ylim(bottom=0)
     axes.set_title("smaller prior 0.33, 1000 rows", loc="left")
     y_label = f"variance of the estimate ({style.power(10, -power)})"
-    return list(trial_rows(trials)), panels.finish("", "distance between the means (sd)", y_label)
+    figure = panels.finish("", "distance between the means (sd)", y_label)
+    return table.drop(columns=["sd", "uncorrected_sd"]), figure
 
 
 # ---- figures 3 and 4: estimates on the training part, and the test errors of a classifier
 
 
-def study_of(data: DataSet, rows: np.ndarray, scale: str) -> tuple[Study, Prepared]:
-    """Return the estimates on the rows, in random order, and the rows."""
-    prepared, request = prepare(data, rows, scale), Request(scale=scale, trees=TREES, seed=SEED)
-    kept = sample_by_class(prepared.y, None, stable_generator("bayes-error", SEED, data.checksum))
-    errors = bayes_errors(prepared.X[kept], prepared.y[kept], TREES)
-    counts = np.unique(prepared.y, return_counts=True)[1]
-    return Study(data.name, request, counts, prepared.X.shape[1], errors, (), (), ()), prepared
-
-
 def with_classifier(name: str, scale: str, method: str, **params: Any) -> tuple[Study, np.ndarray]:
     """Return the estimates on the training part, and the confusion matrix (K, K) of the test part."""
     data = load({"name": name})
-    if data.train_rows is not None and data.test_rows is not None:
-        train, test = data.train_rows, data.test_rows
-    else:
+    train, test = data.train_rows, data.test_rows
+    if train is None:
         train, test = split_rows(data, Protocol(kind="holdout", test_size=0.3), Split("holdout"), SEED)
-    study, prepared = study_of(data, train, scale)
-    X_test, y_test = prepared.scale(prepared.fill(data.X[test])), data.y[test]
-    rng = stable_generator("bayes-error", "classifier", SEED, data.checksum, method)
-    paths = build(method, params).evaluate_path(prepared.X, prepared.y, X_test, [{}], rng)
-    labels = next(iter(next(iter(paths))[1].values())).labels
-    confusion = np.zeros((len(study.classes), len(study.classes)), dtype=np.int64)
-    np.add.at(confusion, (np.searchsorted(study.classes, y_test), np.searchsorted(study.classes, labels)), 1)
-    return study, confusion
+    prepared = prepare(data, train, scale)
+    order = sample_by_class(prepared.y, None, stable_generator("bayes-error", SEED, data.checksum))
+    errors = bayes_errors(prepared.X[order], prepared.y[order], TREES)
+    classes, counts = np.unique(prepared.y, return_counts=True)
+    request = Request(scale=scale, trees=TREES, seed=SEED)
+    study = Study(data.name, request, counts, prepared.X.shape[1], errors, (), (), ())
+    X_test = prepared.scale(prepared.fill(data.X[test]))
+    labels = build(method, params).fit(prepared.X, prepared.y).predict(X_test)
+    return study, confusion_matrix(data.y[test], labels, labels=classes)
 
 
-def figure_3(name: str) -> tuple[Rows, Any]:
+def figure_3(name: str) -> Part:
     """Heat maps of the estimates of all pairs of digits, and of the errors of 3-NN between them."""
     study, confusion = with_classifier(name, "none", "knn", k=3)
-    both = (confusion + confusion.T).astype(float)
-    np.fill_diagonal(both, np.nan)
+    both = pd.DataFrame(confusion + confusion.T, study.classes, study.classes)
     figure = style.new_figure(style.PAGE, 3.0)
-    first, second = (figure.add_subplot(1, 2, place) for place in (1, 2))
+    first, second = (figure.add_subplot(1, 2, number) for number in (1, 2))
     draw_estimates(first, study)
     first.set_title(f"(a) {study.name}: estimates", loc="left")
-    draw_pairs(second, both, "test errors between two classes", study.classes.tolist())
+    without_diagonal = both.astype(float).mask(np.eye(len(both), dtype=bool)).to_numpy()
+    draw_pairs(second, without_diagonal, "test errors between two classes", study.classes.tolist())
     total, wrong = int(confusion.sum()), int(confusion.sum() - np.trace(confusion))
     second.set_title(f"(b) knn k=3: {wrong} errors in {total} rows", loc="left")
-    places = {label: place for place, label in enumerate(study.classes.tolist())}
-    rows = pair_rows(study)
-    for row in rows:
-        row["test_errors"] = int(both[places[row["class_a"]], places[row["class_b"]]])
-    return rows, figure
+    table = pd.DataFrame(pair_rows(study))
+    pairs = zip(table["class_a"], table["class_b"], strict=True)
+    return table.assign(test_errors=[both.loc[pair] for pair in pairs]), figure
 
 
-def figure_4() -> tuple[Rows, Any]:
+def figure_4() -> Part:
     """One-vs-rest estimates of chess endgames, and false positives and negatives of GenSVM (10)."""
     study, confusion = with_classifier("krkopt-smartsvm", "min-max", "gen-svm")
     right, total = np.diag(confusion), confusion.sum()
     rate = (confusion.sum(axis=0) + confusion.sum(axis=1) - 2 * right) / total
-    rows, places = class_rows(study), {label: place for place, label in enumerate(study.classes.tolist())}
-    for row in rows:
-        place = places[row["class"]]
-        row["test_confusion_rate"] = rate[place]
-        row["test_class_error"] = 1 - right[place] / confusion[place].sum()
+    errors = {"test_confusion_rate": rate, "test_class_error": 1 - right / confusion.sum(axis=1)}
+    of_classes = pd.DataFrame(errors, index=study.classes)
     prior = np.minimum(study.rows, study.rows.sum() - study.rows) / study.rows.sum()
     estimate = study.errors.one_vs_rest.estimate * prior
     order = np.argsort(-estimate, kind="stable")
     figure = style.new_figure(style.PAGE, 3.0)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.6, 1))
-    axes, scatter = (figure.add_subplot(grid[0, place]) for place in (0, 1))
+    axes, scatter = (figure.add_subplot(grid[0, column]) for column in (0, 1))
     handles = draw_classes(axes, study)
     open_marks = {"color": style.VERMILION, "markersize": 3, "markerfacecolor": "none", "clip_on": False}
     (handles["test errors, gen-svm"],) = axes.plot(
@@ -237,24 +206,26 @@ def figure_4() -> tuple[Rows, Any]:
     scatter.plot([0, top], [0, top], color=style.GREY, linewidth=0.7, linestyle="--", zorder=0)
     scatter.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top), aspect="equal")
     scatter.set(xlabel="estimated Bayes error (%)", ylabel="test errors (%)")
-    own, sizes = (f"{pearsonr(x, rate)[0]:.3f}, {spearmanr(x, rate)[0]:.3f}" for x in (estimate, prior))
-    scatter.set_title(f"(b) r, rank r = {own}\nclass sizes alone: {sizes}", loc="left")
-    return rows, figure
+    of_estimates, of_sizes = (
+        f"{pearsonr(x, rate)[0]:.3f}, {spearmanr(x, rate)[0]:.3f}" for x in (estimate, prior)
+    )
+    scatter.set_title(f"(b) r, rank r = {of_estimates}\nclass sizes alone: {of_sizes}", loc="left")
+    return pd.DataFrame(class_rows(study)).join(of_classes, on="class"), figure
 
 
 # ---- section 3: estimates after transformations
 
 
-def scalings(X: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """Return the usual scalings, fitted to X; constant features become 0."""
+def scalings(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the usual scalings; constant features become 0."""
 
-    def by(shift: np.ndarray, width: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        return lambda rows: (rows - shift) / np.where(width > 0, width, 1.0)
+    def scaled(shift: np.ndarray, width: np.ndarray) -> np.ndarray:
+        return (X - shift) / np.where(width > 0, width, 1.0)
 
     return {
-        "as-is": lambda rows: rows,
-        "standardise": by(X.mean(axis=0), X.std(axis=0)),
-        "min-max": by(X.min(axis=0), X.max(axis=0) - X.min(axis=0)),
+        "as-is": X,
+        "standardise": scaled(X.mean(axis=0), X.std(axis=0)),
+        "min-max": scaled(X.min(axis=0), X.max(axis=0) - X.min(axis=0)),
     }
 
 
@@ -271,79 +242,77 @@ def embeddings_of(X: np.ndarray, numbers: Sequence[int]) -> dict[str, np.ndarray
     from sklearn.decomposition import KernelPCA
     from sklearn.manifold import SpectralEmbedding
 
-    most, gamma = max(numbers), 1 / (X.shape[1] * float(X.var()))
-    kernel = KernelPCA(most, kernel="rbf", gamma=gamma, random_state=SEED).fit_transform(X)
-    graph = SpectralEmbedding(most, affinity="nearest_neighbors", n_neighbors=10, random_state=SEED)
+    largest, gamma = max(numbers), 1 / (X.shape[1] * float(X.var()))
+    kernel = KernelPCA(largest, kernel="rbf", gamma=gamma, random_state=SEED).fit_transform(X)
+    graph = SpectralEmbedding(largest, affinity="nearest_neighbors", n_neighbors=10, random_state=SEED)
     with warnings.catch_warnings():
         # separated classes give a graph of several components; the embedding then separates them
         warnings.filterwarnings("ignore", message="Graph is not fully connected")
         laplacian = graph.fit_transform(X)
     embedded = {"kernel-pca": kernel, "laplacian": laplacian}
-    return {f"{name}-{number}": made[:, :number] for name, made in embedded.items() for number in numbers}
+    return {f"{name}-{number}": rows[:, :number] for name, rows in embedded.items() for number in numbers}
 
 
-def ranked(name: str, scale: str, numbers: Sequence[int], most: int | None, embedded: bool):
-    """Return (transformation, columns, estimates), smallest mean of the pairs first, and the classes."""
+def ranked(name: str, scale: str, numbers: Sequence[int], largest: int | None) -> Iterator:
+    """Yield (transformation, columns, estimates, estimates of the pairs), smallest mean of the pairs first.
+
+    largest: number of rows of a sample, which has embeddings too.
+    """
     data = load({"name": name})
     rng = stable_generator("bayes-error", SEED, data.checksum)
     prepared = prepare(data, np.arange(len(data)), scale)
     order = sample_by_class(prepared.y, None, rng)
-    if most is not None and len(order) > most:
-        order = order[sample_by_class(prepared.y[order], most, derived_generator(rng, "transforms"))]
-    raw, y = prepared.fill(data.X[order]), prepared.y[order]
-    scaled = prepared.scale(raw)
-    made = {key: transform(raw) for key, transform in scalings(raw).items()}
-    made |= principal_components(scaled, numbers) | (embeddings_of(scaled, numbers) if embedded else {})
-    found = [(key, rows.shape[1], bayes_errors(rows, y, TREES)) for key, rows in made.items()]
-    return sorted(found, key=lambda entry: float(pair_estimates(entry[2]).mean())), np.unique(y).tolist()
+    if largest is not None:
+        order = order[sample_by_class(prepared.y[order], largest, derived_generator(rng, "transforms"))]
+    raw, scaled = prepared.fill(data.X[order]), prepared.X[order]
+    transformed = scalings(raw) | principal_components(scaled, numbers)
+    transformed |= embeddings_of(scaled, numbers) if largest is not None else {}
+    results = []
+    for key, rows in transformed.items():
+        errors = bayes_errors(rows, prepared.y[order], TREES)
+        pairs = errors.pairwise.estimate[np.triu_indices(len(errors.pairwise.classes), 1)]
+        results.append((key, rows.shape[1], errors, pairs))
+    yield from sorted(results, key=lambda result: float(result[3].mean()))
 
 
-def pair_estimates(errors: Any) -> np.ndarray:
-    """Return the estimates of the pairs of classes."""
-    return errors.pairwise.estimate[np.triu_indices(len(errors.pairwise.classes), 1)]
-
-
-def components() -> tuple[Rows, None]:
+def components() -> Part:
     """Classes of chess endgames after principal components; the Bayes error is the middle of its bounds."""
-    found, classes = ranked("krkopt-smartsvm", "min-max", (5, 10, 15, 20, 25, 30, 34), None, False)
-    rows = []
-    for place, label in enumerate(classes):
-        for name, columns, errors in found:
-            rest = errors.one_vs_rest
-            lower, upper = float(rest.lower[place]), float(rest.upper[place])
-            values = label, name, columns, rest.estimate[place], (lower + upper) / 2, lower, upper
-            names = ("class", "transform", "columns", "estimate", "bayes_error", "lower", "upper")
-            rows.append(dict(zip(names, values, strict=True)))
-    return rows, None
+    tables = []
+    for name, columns, errors, _ in ranked("krkopt-smartsvm", "min-max", (5, 10, 15, 20, 25, 30, 34), None):
+        rest, classes = errors.one_vs_rest, errors.pairwise.classes
+        table = pd.DataFrame({"class": classes, "transform": name, "columns": columns})
+        table = table.assign(estimate=rest.estimate, bayes_error=(rest.lower + rest.upper) / 2)
+        tables.append(table.assign(lower=rest.lower, upper=rest.upper))
+    return pd.concat(tables).sort_values("class", kind="stable"), None
 
 
-def embeddings() -> tuple[Rows, Any]:
+def embeddings() -> Part:
     """Mean and worst estimate of digits after kernel PCA and Laplacian eigenmaps, on 2,000 rows."""
-    found, _ = ranked("optdigits", "none", (5, 10, 20), 2000, True)
+    names = ("transform", "columns", "mean_of_pairs", "worst_pair", "mean_of_classes", "worst_class")
     rows = []
-    for name, columns, errors in found:
-        pairs, rest = pair_estimates(errors), errors.one_vs_rest.estimate
-        values = name, columns, pairs.mean(), pairs.max(), rest.mean(), rest.max()
-        names = ("transform", "columns", "mean_of_pairs", "worst_pair", "mean_of_classes", "worst_class")
-        rows.append(dict(zip(names, values, strict=True)))
-    figure = style.new_figure(style.COLUMN, 0.9 + 0.17 * len(rows))
-    axes, places = figure.add_subplot(), np.arange(len(rows))[::-1]
-    kinds = {"mean of the pairs": ("mean_of_pairs", "o", style.BLUE)}
-    kinds["worst pair"] = "worst_pair", "D", style.VERMILION
+    for name, columns, errors, pairs in ranked("optdigits", "none", (5, 10, 20), 2000):
+        rest = errors.one_vs_rest.estimate
+        rows.append((name, columns, pairs.mean(), pairs.max(), rest.mean(), rest.max()))
+    table = pd.DataFrame(rows, columns=names)
+    figure = style.new_figure(style.COLUMN, 0.9 + 0.17 * len(table))
+    axes, heights = figure.add_subplot(), np.arange(len(table))[::-1]
     handles = {
-        name: axes.plot([row[key] for row in rows], places, mark, color=colour)[0]
-        for name, (key, mark, colour) in kinds.items()
+        name: axes.plot(table[column], heights, mark, color=colour)[0]
+        for name, column, mark, colour in (
+            ("mean of the pairs", "mean_of_pairs", "o", style.BLUE),
+            ("worst pair", "worst_pair", "D", style.VERMILION),
+        )
     }
-    axes.set_yticks(places, [f"{row['transform']} ({row['columns']})" for row in rows])
-    axes.set(ylim=(-0.6, len(rows) - 0.4), xlim=(0, 1.04 * max(row["worst_pair"] for row in rows)))
+    axes.set_yticks(heights, table["transform"] + " (" + table["columns"].astype(str) + ")")
+    axes.set(ylim=(-0.6, len(table) - 0.4), xlim=(0, 1.04 * table["worst_pair"].max()))
     axes.grid(axis="y", linewidth=0.3, color="0.9")
     axes.set_xlabel("estimated Bayes error / smaller prior")
     axes.set_title("optdigits: transforms (columns)", loc="left")
     style.add_legend(figure, handles)
-    return rows, figure
+    return table, figure
 
 
-PARTS: dict[str, Callable[[], tuple[Rows, Any]]] = {
+PARTS: dict[str, Callable[[], Part]] = {
     "figure-1": figure_1,
     "figure-2": figure_2,
     "figure-3-mnist": lambda: figure_3("mnist"),
@@ -358,22 +327,19 @@ def main() -> None:
     """Compute the parts of the command line, all by default."""
     parser = argparse.ArgumentParser(description="Figures of van den Burg and Hero (2017).")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; default all")
-    names = parser.parse_args().parts
-    if unknown := [name for name in names if name not in PARTS]:
-        parser.error(f"unknown part {unknown[0]}; expected one of {', '.join(PARTS)}")
-    for name in names or PARTS:
+    for name in parser.parse_args().parts or PARTS:
         begun = time.perf_counter()
-        with style.style():
-            rows, figure = PARTS[name]()
-            write_rows(TARGET / f"{name}.csv", rows)
-            if figure is not None:
-                for path in style.save(figure, RESULTS / "figure-bayes-error" / name / name):
-                    if path.suffix in (".svg", ".txt"):
-                        (TARGET / "figures" / path.name).write_bytes(path.read_bytes())
         folder = RESULTS / "figure-bayes-error" / name
+        with style.style():
+            table, figure = PARTS[name]()
+            write_csv(TARGET / f"{name}.csv", list(table), table.to_numpy(dtype=object))
+            if figure is not None:
+                for path in style.save(figure, folder / name):
+                    if path.suffix == ".svg":
+                        (TARGET / "figures" / path.name).write_bytes(path.read_bytes())
         folder.mkdir(parents=True, exist_ok=True)
         write_study_provenance(folder, SEED, time.perf_counter() - begun)
-        print(f"{name}: {len(rows)} rows")
+        print(f"{name}: {len(table)} rows")
 
 
 if __name__ == "__main__":
