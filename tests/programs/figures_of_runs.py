@@ -8,15 +8,13 @@ cells of all runs.
 from __future__ import annotations
 
 import argparse
-import copy
-import json
 import math
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, cast
 
+from confml.data.generators import COMMON, GENERATORS
 from confml.errors import ConfmlError
 from confml.report.captions import figure_file_name
 from confml.report.figures import figure_functions, pictures
@@ -31,10 +29,6 @@ from confml.report.tables.page import draw_figures
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
-DECIDES_NOTHING = (
-    *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
-    "figure-formats",
-)
 Label = tuple[str, ...]
 
 
@@ -56,7 +50,7 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     )
 
 
-def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> list[Path]:
+def draw_merged(runs: Sequence[Path | str], folder: Path) -> list[Path]:
     """Draw the figures of the first run's config with the cells of all runs, below ``figures/``.
 
     Returns the files.
@@ -64,19 +58,13 @@ def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> list[Path]:
     merged = merged_runs(runs)
     for _ in merged.collect(*figure_functions(merged)):
         pass  # one pass for all figures
-    report = Report(merged, Path(folder))
+    report = Report(merged, folder)
     draw_figures(report, pictures(merged))
     return report.paths
 
 
 def plot_across_runs(
-    runs: Sequence[Path | str],
-    key: str,
-    metric: str,
-    folder: Path | str,
-    methods: Sequence[str] = (),
-    log: bool = False,
-    log_y: bool = False,
+    runs: Sequence[Path], key: str, metric: str, folder: Path, methods: Sequence[str] = (), **logs: bool
 ) -> list[Path]:
     """Draw ``metric`` against ``key``, and write the figure and its points as CSV.
 
@@ -84,16 +72,17 @@ def plot_across_runs(
     ``train-rows``, the number of training examples of a fit; or ``bayes-error``, the known Bayes error of
     generated data, with the label noise of the config. With ``bayes-error`` the figure also shows the Bayes
     error e and e (2 - e c / (c - 1)), the largest limit of the error of 1-NN for c classes (Cover and Hart
-    1967), which is 2 e (1 - e) for two. Each line is one data set and method variant; runs that differ only
-    in ``seed`` are joined, with the mean over all their splits. methods: labels of the method variants to
-    show; all by default. Writes ``figures/<metric>-against-<key>`` as SVG, PNG and CSV.
+    1967), which is 2 e (1 - e) for two. Each line is one data set, method variant, share of noisy labels and
+    list of steps; other runs are joined, with the mean over all their splits. methods: labels of the method
+    variants to show; all by default. logs: ``log``, ``log_y``, axes that are logarithmic. Writes
+    ``figures/<metric>-against-<key>`` as SVG, PNG and CSV.
     """
     curves = combined_curves([open_run(run) for run in runs], key, metric, methods)
     named = {", ".join(label): points for label, points in curves.items()}
-    stem = Path(folder) / "figures" / figure_file_name(safe_name(f"{metric}-against-{key}"))
+    stem = folder / "figures" / figure_file_name(safe_name(f"{metric}-against-{key}"))
     looks = dict(zip(named, _looks(curves), strict=True))
     with style():
-        paths = save(draw_curves(named, looks, key=key, metric=metric, log=log, log_y=log_y), stem)
+        paths = save(draw_curves(named, looks, key=key, metric=metric, **logs), stem)
     rows = [(name, *point[:4]) for name, points in named.items() for point in points]
     return [*paths, write_csv(stem.with_name(f"{stem.name}.csv"), ("line", key, "mean", "sd", "n"), rows)]
 
@@ -124,30 +113,28 @@ def combined_curves(
 ) -> dict[Label, list[Point]]:
     """Return the points of each line in the order of ``key``, by the parts of the line's label.
 
-    The parts are the data set if there are several, the method variant, and the settings in which the runs
-    differ. Raises ConfmlError if there are no points.
+    The parts are the data set if there are several, the method variant, and label noise and steps if the runs
+    differ in them. Raises ConfmlError if there are no points.
     """
-    settings = [_settings(run.config.as_dict(), key) for run in runs]
-    differing = [
-        part
-        for part in sorted(set().union(*settings))
-        if len({json.dumps(setting.get(part), sort_keys=True) for setting in settings}) > 1
-    ]
-    of_methods = any(key in cell.params for run in runs for cell in run.cells)
+    words = _words(runs, key)
     many = len({cell.dataset for run in runs for cell in run.cells}) > 1
     values: dict[Label, dict[float, list[float]]] = {}
-    for run, setting in zip(runs, settings, strict=True):
-        words = [text for part in differing if (text := _words(part, setting.get(part)))]
-        number = None if of_methods else _numbers(run, key)
+    for run, of_run in zip(runs, words, strict=True):
+        rows = {result.cell.key: result.train_rows for result in run.finished()}
         for cell, of_cell in run.metrics:
             first = next((view for view, _, _ in of_cell if view), "")  # the view that `predict` uses
             value = of_cell.get((first, metric, None), of_cell.get(("", metric, None), math.nan))
             label = run.short_label(cell.method, {name: x for name, x in cell.params.items() if name != key})
-            is_shown = not methods or label in methods
-            if is_shown and not math.isnan(value) and (not of_methods or key in cell.params):
-                x = _number(number(cell) if number else cell.params[key], key)
-                line = (*[cell.dataset] * many, label, *words)
-                values.setdefault(line, {}).setdefault(x, []).append(value)
+            if math.isnan(value) or (methods and label not in methods):
+                continue
+            if key == BAYES_ERROR:
+                x = _bayes_error(run, cell.dataset)
+            elif key == TRAIN_ROWS:
+                x = rows[cell.key]
+            else:
+                x = cell.params[key] if key in cell.params else _at(run.config.as_dict(), key)
+            line = (*[cell.dataset] * many, label, *of_run)
+            values.setdefault(line, {}).setdefault(float(x), []).append(value)
     if not values:
         raise ConfmlError(f"the runs have no metric '{metric}' of such methods")
     lines = list(values)
@@ -170,73 +157,22 @@ def combined_curves(
     return curves
 
 
-def _numbers(run: RunResults, key: str) -> Any:
-    """Return the function of a cell that returns the value of a key which is no parameter of methods."""
-    if key == BAYES_ERROR:
-        return lambda cell: _bayes_error(run, cell.dataset)
-    if key == TRAIN_ROWS:
-        rows = {result.cell.key: result.train_rows for result in run.finished()}
-        return lambda cell: rows[cell.key]
-    config = run.config.as_dict()
-    value = _at(config, key)
-    if value is None and not key.startswith("noise."):
-        raise ConfmlError(f"run '{config['name']}' has no key {key}, and no method has such a parameter")
-    return lambda cell: value or 0
-
-
-def _number(value: Any, key: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise ConfmlError(f"{key} must be a number, got {value!r}")
-    return float(value)
+def _words(runs: Sequence[RunResults], key: str) -> list[list[str]]:
+    """Return label noise and steps of each run; without those that are equal in all runs or are the key."""
+    noise, steps = [], []
+    for run in runs:
+        share = run.config.noise and run.config.noise.labels
+        noise.append(f"{100 * share:g} % label noise" if share else "no noise")
+        steps.append(" + ".join(step.name for step in run.config.steps) or "no steps")
+    columns = [steps] if key in ("noise.labels", BAYES_ERROR) else [noise, steps]
+    return [[texts[number] for texts in columns if len(set(texts)) > 1] for number in range(len(runs))]
 
 
 def _at(config: Any, key: str) -> Any:
-    """Return the value at a dotted key of a config, None if there is none."""
+    """Return the value at a dotted key of a config, 0 for noise that it does not have."""
     for part in key.split("."):
-        if isinstance(config, list):
-            config = config[int(part)] if part.isdigit() and int(part) < len(config) else None
-        else:
-            config = config.get(part) if isinstance(config, dict) else None
+        config = config[int(part)] if isinstance(config, list) else (config or {}).get(part, 0)
     return config
-
-
-def _settings(config: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the settings that decide a run's results, without ``key``, by first-level key of the config."""
-    settings = copy.deepcopy({name: value for name, value in config.items() if name not in DECIDES_NOTHING})
-    above, _, last = key.rpartition(".")
-    removed = {BAYES_ERROR: "labels", TRAIN_ROWS: "n"}.get(key, last)
-    for dataset in settings["datasets"]:
-        dataset.pop("seed", None)  # the config's
-        if key == TRAIN_ROWS or above.startswith("datasets"):
-            dataset.pop(removed, None)
-    if isinstance(parent := _at(settings, above) if above else settings, dict):
-        parent.pop(removed, None)
-    if key == BAYES_ERROR:
-        del settings["datasets"]
-
-    if key == TRAIN_ROWS:
-        settings.get("protocol", {}).pop("test-size", None)
-    if noise := settings.get("noise"):
-        ignored = ("on", "labels") if key == BAYES_ERROR else ("on",)
-        noise = {name: value for name, value in noise.items() if value and name not in ignored}
-        settings["noise"] = {**noise, "on": settings["noise"]["on"]} if noise else None
-    return settings
-
-
-def _words(part: str, value: Any) -> str:
-    """Return a short text for a setting in which runs differ."""
-    if part == "steps":
-        return (
-            " + ".join(step if isinstance(step, str) else step["name"] for step in value or ()) or "no steps"
-        )
-    if not value:
-        return f"no {part}"
-    if part == "noise":
-        kinds = {"labels": "label", "attributes": "attribute"}
-        words = [f"{100 * value[name]:g} % {kind} noise" for name, kind in kinds.items() if value.get(name)]
-        words += [f"{value['irrelevant']} irrelevant"] if value.get("irrelevant") else []
-        return " + ".join(words) + (" in training" if value.get("on") == "train" else "")
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _bayes_error(run: RunResults, dataset: str) -> float:
@@ -246,14 +182,9 @@ def _bayes_error(run: RunResults, dataset: str) -> float:
     probability p of a class becomes (1 - q) p + q (1 - p) / (c - 1), and stays the largest up to
     q = (c - 1) / c.
     """
-    from confml.data.generators import COMMON, GENERATORS
-
     (spec,) = [spec for spec in run.config.datasets if spec.name == dataset]
-    if spec.generate is None:
-        hint = "it is known for generated data only"
-        raise ConfmlError(f"the Bayes error of '{dataset}' is not known", hint=hint)
-    given = {name: value for name, value in spec.params.items() if name not in COMMON}
-    error = float(GENERATORS[spec.generate].bayes_error(**given))
+    params = {name: value for name, value in spec.params.items() if name not in COMMON}
+    error = float(GENERATORS[spec.generate].bayes_error(**params))
     noise = run.config.noise
     q = 0.0 if noise is None or noise.on == "train" else noise.labels or 0.0
     most = 1 - 1 / run.datasets[dataset].classes
@@ -274,12 +205,12 @@ def main() -> None:
     parser.add_argument("--line", action="append", default=[], metavar="LABEL", help="method variant to draw")
     parser.add_argument("--log", action="store_true", help="a logarithmic axis for KEY")
     parser.add_argument("--log-metric", action="store_true", help="a logarithmic axis for the metric")
-    given = parser.parse_args()
-    if given.against:
-        draw = (given.against, given.metric, given.out, given.line, given.log, given.log_metric)
-        paths = plot_across_runs(given.runs, *draw)
+    options = parser.parse_args()
+    if options.against:
+        key, logs = options.against, {"log": options.log, "log_y": options.log_metric}
+        paths = plot_across_runs(options.runs, key, options.metric, options.out, options.line, **logs)
     else:
-        paths = draw_merged(given.runs, given.out)
+        paths = draw_merged(options.runs, options.out)
     print(*paths, sep="\n")
 
 
