@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections.abc import Iterator
 from typing import Any
 
 STRANGE = [
@@ -12,30 +13,29 @@ STRANGE = [
 ]  # fmt: skip
 
 
+def members(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield (container, key) of each value of a document."""
+    for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        yield node, key
+        if isinstance(value, dict | list):
+            yield from members(value)
+
+
 def mutate(document: Any, rng: random.Random) -> Any:
     """A mutated copy of a document, which is an object or a list that is not empty."""
     document = copy.deepcopy(document)
-    places: list[tuple[Any, Any]] = []
-
-    def collect(node: Any) -> None:
-        for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
-            places.append((node, key))
-            if isinstance(value, dict | list):
-                collect(value)
-
-    collect(document)
-    node, key = rng.choice(places)
+    node, key = rng.choice(list(members(document)))
+    value = node[key]
     kind = rng.choice(["replace", "replace", "remove", "repeat", "rename"])
-    if kind == "replace" or (kind == "rename" and isinstance(node, list)):
+    if kind == "replace":
         node[key] = rng.choice(STRANGE)
-    elif kind == "remove":
+    elif kind in ("remove", "rename"):
         del node[key]
-    elif kind == "rename":
-        node[str(rng.choice(["x", "name", "\x00", "key"]))] = node.pop(key)
-    elif isinstance(node, list):
-        node.insert(key, copy.deepcopy(node[key]))
-    else:
-        node["x"] = node[key]
+    if kind in ("repeat", "rename"):
+        if isinstance(node, list):
+            node.insert(rng.randrange(len(node) + 1), copy.deepcopy(value))
+        else:
+            node[rng.choice(["x", "name", "\x00", "key"])] = copy.deepcopy(value)
     return document
 
 
@@ -47,6 +47,4 @@ def mutate_text(data: bytes, rng: random.Random) -> bytes | None:
         return None
     if not isinstance(document, dict) or not document:
         return None
-    for _ in range(rng.choice((1, 1, 2))):
-        document = mutate(document, rng) or document
-    return json.dumps(document, indent=1).encode()
+    return json.dumps(mutate(document, rng), indent=1).encode()

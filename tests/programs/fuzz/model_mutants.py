@@ -47,7 +47,7 @@ METHODS += [  # further parts of a model
     ("tcm-nn", {"params": {"by": "kind"}}),
     ("naive-bayes", {"costs": {"matrix": COSTS, "abstain": 0.3}}),
 ]
-STRANGE = (0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63))
+STRANGE = (0, 1, -1, 2, 7, 255, -(2**31), 2**63 - 1, -(2**63), np.nan, np.inf, -np.inf, 1e308, 5e-324)
 DTYPES = ("<f8", ">f8", "<f4", "<i8", ">i8", "<i4", "<u8", "|u1", "|b1", "<U3", "<c16", "<M8[s]")
 
 
@@ -99,28 +99,19 @@ def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 def changed_array(content: bytes, rng: random.Random) -> bytes:
-    """An array with strange values, another dtype or another shape."""
+    """An array with a strange value, another dtype or another shape."""
     array = np.load(io.BytesIO(content), allow_pickle=False).copy()
-    what = rng.randrange(5)
-    if what <= 2 and array.size:
-        at = rng.randrange(array.size)
-        flat = array.reshape(-1)
-        field = rng.choice(array.dtype.names) if array.dtype.names else None
-        column = flat[field] if field else flat
-        if column.dtype.kind == "b":
-            column[at] = rng.choice((False, True))
-        elif column.dtype.kind in "iu":
-            limits = np.iinfo(column.dtype)
-            column[at] = min(max(rng.choice(STRANGE), limits.min), limits.max)
-        elif column.dtype.kind == "f":
-            column[at] = rng.choice((0.0, -1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e10))
-    elif what == 3 and not array.dtype.names:
-        with np.errstate(all="ignore"):
+    kind = rng.choice(("value", "value", "value", "dtype", "shape"))
+    with np.errstate(all="ignore"):
+        if kind == "value" and array.size:
+            column = array[rng.choice(array.dtype.names)] if array.dtype.names else array
+            if column.dtype.kind in "biuf":
+                column.flat[rng.randrange(column.size)] = np.array(rng.choice(STRANGE)).astype(column.dtype)
+        elif kind == "dtype" and not array.dtype.names:
             array = array.astype(rng.choice(DTYPES))
-    elif array.ndim:
-        array = rng.choice(
-            [array[:-1], array[:0], array.reshape(-1), array[None], np.concatenate([array, array]), array.T]
-        )
+        elif kind == "shape" and array.ndim:
+            twice = np.concatenate([array, array])
+            array = rng.choice([array[:-1], array[:0], array.reshape(-1), array[None], twice, array.T])
     file = io.BytesIO()
     np.save(file, np.asarray(array), allow_pickle=False)
     return file.getvalue()
