@@ -9,6 +9,6 @@ def first(tmp_path_factory):
     return results_of("script", tmp_path_factory.mktemp("script"))
 
 
-@pytest.mark.parametrize("way", list(WAYS)[1:])
+@pytest.mark.parametrize("way", WAYS[1:])
 def test_every_way_has_the_results_of_a_script(way, first, tmp_path):
     assert results_of(way, tmp_path) == first

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,14 +71,11 @@ def study(name):
 """
 
 KEEP = """
-import json
-
-pathlib.Path("results.json").write_text(json.dumps(study(".")))
+results = study(".")
 """
 
 # Two runs, predictions and fits at the same time; every thread must have the same results.
 THREADS = """
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -102,52 +99,45 @@ results = {}
 for name, started in futures.items():
     results[name], *others = [future.result() for future in started]
     assert all(text == results[name] for text in others), "threads have different results"
+"""
+
+WRITE = """
+import json
+
 pathlib.Path("results.json").write_text(json.dumps(results))
 """
 
 
-def run_script(folder: Path, text: str = USE + KEEP) -> None:
-    """Run a script without a guard."""
-    (folder / "study.py").write_text(text)
-    execute(folder, "study.py")
-
-
-def run_standard_input(folder: Path) -> None:
-    """Run a program that the interpreter reads from standard input, as in ``python < study.py``."""
-    execute(folder, "-", USE + KEEP)
-
-
-def run_notebook(folder: Path) -> None:
-    """Run the cells of a notebook in a kernel of its own."""
-    import nbclient
-    import nbformat
-
-    cells = [nbformat.v4.new_code_cell(text) for text in (USE, KEEP)]
-    client = nbclient.NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=SECONDS)
-    client.execute(cwd=str(folder), env=environment())
-
-
-def run_threads(folder: Path) -> None:
-    """Run a script whose threads call runs, predictions and fits at the same time."""
-    run_script(folder, USE + THREADS)
-
-
-WAYS: dict[str, Callable[[Path], None]] = {
-    "script": run_script,
-    "standard input": run_standard_input,
-    "notebook": run_notebook,
-    "threads": run_threads,
-}
+WAYS = ("script", "standard input", "notebook", "threads")
 
 
 def results_of(way: str, folder: Path) -> dict[str, str]:
-    """Run `USE` in one of `WAYS` in an empty folder, and return its results; AssertionError for a failure."""
-    WAYS[way](folder)
+    """Run `USE` in one of `WAYS` in an empty folder, and return its results; AssertionError for a failure.
+
+    A script has no guard. In threads, runs, predictions and fits are called at the same time.
+    """
+    cells = USE, THREADS if way == "threads" else KEEP, WRITE
+    if way == "notebook":
+        run_notebook(cells, folder)
+    elif way == "standard input":  # as in ``python < study.py``
+        execute(folder, "-", "".join(cells))
+    else:
+        (folder / "study.py").write_text("".join(cells))
+        execute(folder, "study.py")
     started = (folder / "started").read_text().splitlines()
     assert started == ["started"], f"{way}: the program was executed {len(started)} times"
     results = json.loads((folder / "results.json").read_text())
     assert all(results.values()), f"{way}: empty results"
     return results
+
+
+def run_notebook(cells: Sequence[str], folder: Path) -> None:
+    """Run the cells of a notebook in a kernel of its own."""
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    nbclient.NotebookClient(notebook, timeout=SECONDS).execute(cwd=str(folder), env=environment())
 
 
 def execute(folder: Path, program: str, stdin: str = "") -> None:
