@@ -154,24 +154,20 @@ def _stored_numbers(table: PublishedTable, source: Source, folder: Path) -> tupl
     stored: dict[tuple[str, ...], dict[str, Any]] = {}
     paths: dict[tuple[str, ...], float] = {}
     named = [key for key in table.keys if key in table.rows()[0]]
-
-    def rank(row: dict[str, Any]) -> tuple[bool, bool]:
-        grid = table.grid.get(row["quantity"])
-        return row["points"] == grid, row["splits"] is not None and row["splits"] >= FEWEST_SPLITS
-
     for part in source.folders:
-        for line in read_csv(folder / part / "tables" / f"{table.name}.csv"):
-            if line["confml"] == "":
+        for row in read_csv(folder / part / "tables" / f"{table.name}.csv"):
+            if row["confml"] == "":
                 continue
-            numbers = {name: int(line[name]) if line.get(name) else None for name in ("splits", "points")}
-            sd = float(line["sd"]) if line["sd"] else None
-            row = {**line, **numbers, "sd": sd, "confml": float(line["confml"]), "folder": part}
+            numbers = {name: float(row[name]) if row.get(name) else None for name in ("confml", "sd")}
+            numbers |= {name: int(row[name]) if row.get(name) else None for name in ("splits", "points")}
             quantity = row["quantity"]
-            if row.get("variant") in PATHS and row["points"] == table.grid.get(quantity, ""):
-                paths.setdefault((row["dataset"], quantity), row["confml"])
+            is_whole_grid = numbers["points"] == table.grid.get(quantity)
+            if row.get("variant") in PATHS and table.grid and is_whole_grid:
+                paths.setdefault((row["dataset"], quantity), numbers["confml"])
+            rank = is_whole_grid, (numbers["splits"] or 0) >= FEWEST_SPLITS
             key = (*(row[name] for name in named), quantity)
-            if row["paper"] != "" and (key not in stored or rank(row) > rank(stored[key])):
-                stored[key] = row
+            if row["paper"] != "" and (key not in stored or rank > stored[key]["rank"]):
+                stored[key] = {**numbers, "rank": rank, "folder": part}
     return stored, paths
 
 
@@ -190,24 +186,25 @@ def _numbers_of_runs(
         if not entry.printed or ours is None or program not in ("", ours.method):
             continue
         defaults = default_parameters(method_class(ours.method))
-        agreeing: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
+        names = table.names(entry.keys[0])
+        agreeing: dict[tuple[str, str], tuple[int, tuple[float, float]]] = {}
         for row in rows:
-            key = row["dataset"], row["params"]
-            if row["dataset"] not in table.names(entry.keys[0]) or row["metric"] != ours.metric:
+            if row["dataset"] not in names or row["metric"] != ours.metric or row["mean"] == "":
                 continue
-            if not program and (row["method"], ours.view or row["view"]) != (ours.method, row["view"]):
-                continue
-            if program or (float(row["level"]) if row["level"] else None) == ours.level:
-                pairs = (text.split("=", 1) for text in row["params"].split(";") if text)
-                params = {**defaults, **{name: yaml.safe_load(value) for name, value in pairs}}
-                if program or all(params.get(name) == value for name, value in ours.params.items()):
-                    others = params.keys() - ours.params.keys()
-                    agreeing.setdefault(key, (sum(params[n] != defaults.get(n) for n in others), row))
-        fewest = min((count for count, _ in agreeing.values()), default=0)
+            pairs = (text.split("=", 1) for text in row["params"].split(";") if text)
+            params = {**defaults, **{name: yaml.safe_load(value) for name, value in pairs}}
+            level = float(row["level"]) if row["level"] else None
+            is_of_method = row["method"] == ours.method and ours.view in (None, row["view"])
+            has_params = ours.params.items() <= params.items()
+            if program or (is_of_method and level == ours.level and has_params):
+                unlike = sum(
+                    params[name] != defaults.get(name) for name in params.keys() - ours.params.keys()
+                )
+                number = float(row["mean"]) * ours.factor, float(row["sd"] or math.nan)
+                agreeing.setdefault((row["dataset"], row["params"]), (unlike, number))
+        fewest = min((unlike for unlike, _ in agreeing.values()), default=0)
         numbers[*filter(None, entry.keys), entry.quantity] = [
-            (float(row["mean"]) * ours.factor, float(row["sd"] or math.nan))
-            for count, row in agreeing.values()
-            if count == fewest and row["mean"] != ""
+            number for unlike, number in agreeing.values() if unlike == fewest
         ]
     return numbers
 
@@ -224,19 +221,19 @@ def _judged(number: Number, stored: Mapping[str, Any] | None) -> Number:
         number = replace(number, reason=reason, points=rule.get("points"))
         bound = rule.get("bound")
         return replace(number, ours=float(bound), outcome="time, lower bound") if bound else number
-    number = replace(number, ours=stored["confml"], sd=stored["sd"], splits=stored["splits"])
-    number = replace(number, folder=stored["folder"], points=stored["points"] if number.grid else None)
-    ours = stored["confml"]
+    ours, points = stored["confml"], stored["points"] if number.grid else None
+    values = {name: stored[name] for name in ("sd", "splits", "folder")}
+    number = replace(number, ours=ours, points=points, **values)
     if kind == "time":
         outcome = "time, same grid" if number.points == number.grid else "time, other grid"
     elif kind == "stand-in":
         outcome = "stand-in"
     elif is_as_printed(ours, number.paper):
         outcome, reason = "as printed", "half-way" if is_half_way(ours, number.paper) else ""
-    elif is_chance(ours, number.sd, number.splits, number.paper, number.paper_splits) and not rule.get(
-        "no-chance"
+    elif "no-chance" not in rule and is_chance(
+        ours, number.sd, number.splits, number.paper, number.paper_splits
     ):
-        outcome, reason = "within chance", reason if rule.get("within-chance") else "chance"
+        outcome, reason = "within chance", reason if "within-chance" in rule else "chance"
     else:
         outcome = REASONS["outcomes"][kind]
     return replace(number, reason=reason, outcome=outcome)
@@ -268,6 +265,6 @@ def is_chance(mean: float, sd: float | None, splits: int | None, paper: str, pap
     The error is that of a mean over ``splits`` minus a mean over ``paper_splits`` others with the same
     standard deviation. False with fewer than three splits.
     """
-    if sd is None or splits is None or splits < FEWEST_SPLITS or math.isnan(sd):
+    if sd is None or splits is None or splits < FEWEST_SPLITS:
         return False
     return abs(mean - float(paper)) <= CHANCE * sd * math.sqrt(1 / splits + 1 / paper_splits)
