@@ -26,6 +26,7 @@ from tables import write_tables
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+FOLDER, STORED = ROOT / "build" / "arena", ROOT / "results" / "reference" / "arena"
 
 
 def puncc_python(folder: Path) -> Path:
@@ -37,12 +38,10 @@ def puncc_python(folder: Path) -> Path:
     return python
 
 
-def config(folder: Path, names: list[str]) -> Path:
-    """Write the config with the data sets of the folder, or those named; return its path."""
+def config(folder: Path) -> Path:
+    """Write the config with the data sets of the folder; return its path."""
     settings = yaml.safe_load((HERE / "arena.yaml").read_text(encoding="utf-8"))
     for entry in read_csv(HERE / "sets.csv"):
-        if names and entry["name"] not in names:
-            continue
         spec = {"name": entry["name"]}
         if entry["source"] != "card":
             path = folder / "data" / f"{entry['name']}.csv"
@@ -57,29 +56,23 @@ def main() -> int:
     """Do the steps that are named, or all."""
     parser = argparse.ArgumentParser(prog="tests/programs/arena", description=__doc__.splitlines()[0])
     parser.add_argument("steps", nargs="*", help="data, run, tables; all by default")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "arena", help="data and cells")
-    parser.add_argument("--datasets", nargs="+", default=[], help="names of data sets")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "reference" / "arena")
-    parser.add_argument("--page", type=Path, help="write the page and its figures too")
+    parser.add_argument("--page", type=Path, required=True, help="page of the results")
     parser.add_argument("--jobs", help="worker processes")
     options = parser.parse_args()
-    folder = options.folder.resolve()
     steps = options.steps or ["data", "run", "tables"]
     if "data" in steps:
-        options.out.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(fetch(folder / "data")).to_csv(options.out / "datasets.csv", index=False)
+        pd.DataFrame(fetch(FOLDER / "data")).to_csv(STORED / "datasets.csv", index=False)
     if "run" in steps:
-        command = [sys.executable, "-m", "confml", "run", str(config(folder, options.datasets))]
-        command += ["--out", str(folder / "run"), "--allow-import", "arena_methods", "--timeout", "5min"]
+        command = [sys.executable, "-m", "confml", "run", str(config(FOLDER))]
+        command += ["--out", str(FOLDER / "run"), "--allow-import", "arena_methods", "--timeout", "5min"]
         command += ["--jobs", options.jobs] if options.jobs else []
-        environment = {"ARENA_PUNCC": str(puncc_python(folder)), "PYTHONWARNINGS": "ignore"}
+        environment = {"ARENA_PUNCC": str(puncc_python(FOLDER)), "PYTHONWARNINGS": "ignore"}
         code = subprocess.run(command, cwd=HERE, env={**os.environ, **environment}).returncode
         if code not in (0, 1):  # 1: some cells failed, and the tables count them
             return code
     if "tables" in steps:
-        write_tables(folder / "run", options.out)
-        if options.page:
-            write_page(options.out, folder, options.page)
+        write_tables(FOLDER / "run", STORED)
+        write_page(STORED, FOLDER, options.page)
     return 0
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from crepes import WrapClassifier
 from mapie.classification import CrossConformalClassifier, SplitConformalClassifier
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -34,9 +34,9 @@ from confml.plugins.parameters import Choice
 LEVELS = (0.05, 0.1, 0.2)
 CALIBRATION = 0.25  # of the training part, as in the quick start of crepes
 BASES = {
-    "logistic": lambda: LogisticRegression(max_iter=1000),
-    "forest": lambda: RandomForestClassifier(n_estimators=50, random_state=0),
-    "boosting": lambda: HistGradientBoostingClassifier(
+    "logistic": LogisticRegression(max_iter=1000),
+    "forest": RandomForestClassifier(n_estimators=50, random_state=0),
+    "boosting": HistGradientBoostingClassifier(
         learning_rate=0.2,
         max_iter=30,
         max_leaf_nodes=15,
@@ -44,7 +44,7 @@ BASES = {
         early_stopping=False,
         random_state=0,
     ),
-    "k-nn": lambda: KNeighborsClassifier(),
+    "k-nn": KNeighborsClassifier(),
 }
 
 
@@ -62,7 +62,7 @@ class Remembered(ClassifierMixin, BaseEstimator):
         key = self.base, X.shape, X.tobytes(), y.tobytes()
         if key not in self.fits:
             started = time.process_time()
-            self.fits[key] = BASES[self.base]().fit(X, y), time.process_time() - started
+            self.fits[key] = clone(BASES[self.base]).fit(X, y), time.process_time() - started
         self.model_, seconds = self.fits[key]
         Remembered.seconds += seconds
         self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
@@ -88,6 +88,13 @@ def each_level(sets_at):
     return sets
 
 
+def forest_of(classifier, **settings):
+    """Return an unfitted forest for out-of-bag scores; ValueError for another classifier."""
+    if classifier.base != "forest":
+        raise ValueError("out-of-bag scores need a forest")
+    return clone(BASES["forest"]).set_params(**settings)
+
+
 def mapie_split(score):
     def sets(fitted, X, y, new):
         def at(level):
@@ -110,29 +117,25 @@ def mapie_cross(aggregation):
     return sets
 
 
-def crepes_split(smoothing=True, class_cond=False):
-    def p_values(fitted, X, y, new):
-        model = WrapClassifier(fitted)
-        model.calibrate(X, y, class_cond=class_cond, seed=0)
+def crepes_p_values(smoothing=True, **settings):
+    def p_values(classifier, X, y, new):
+        model = WrapClassifier(classifier)
+        if settings.get("oob"):
+            model = WrapClassifier(forest_of(classifier, oob_score=True))
+            model.fit(X, y)
+        model.calibrate(X, y, seed=0, **settings)
         return "p-value", model.predict_p(new, smoothing=smoothing)
 
     return p_values
 
 
-def crepes_out_of_bag(classifier, X, y, new):
-    if classifier.base != "forest":
-        raise ValueError("out-of-bag scores need a forest")
-    model = WrapClassifier(BASES["forest"]().set_params(oob_score=True))
-    model.fit(X, y)
-    model.calibrate(X, y, oob=True, seed=0)
-    return "p-value", model.predict_p(new)
+def confml_p_values(kind="split", **settings):
+    def p_values(classifier, X, y, new):
+        wrapped = {"split": FrozenEstimator, "oob": forest_of}.get(kind, clone)(classifier)
+        model = Conformal(wrapped, kind=kind, random_state=0, **settings).fit(X, y)
+        return "p-value", model.predict_p_values(new), model.classes_
 
-
-def confml_out_of_bag(classifier, X, y, new):
-    if classifier.base != "forest":
-        raise ValueError("out-of-bag scores need a forest")
-    model = Conformal(BASES["forest"](), kind="oob", random_state=0).fit(X, y)
-    return "p-value", model.predict_p_values(new)
+    return p_values
 
 
 @cache
@@ -160,18 +163,6 @@ def puncc(name):
     return sets
 
 
-def confml_split(**settings):
-    def p_values(fitted, X, y, new):
-        model = Conformal(FrozenEstimator(fitted), random_state=0, **settings).fit(X, y)
-        return "p-value", model.predict_p_values(new), model.classes_
-
-    return p_values
-
-
-def confml_cross(classifier, X, y, new):
-    return "p-value", Conformal(classifier, kind="cross", random_state=0).fit(X, y).predict_p_values(new)
-
-
 def calibrated(make):
     def probabilities(classifier, X, y, new):
         return "probability", np.asarray(make(classifier).fit(X, y).predict_proba(new), float)
@@ -194,23 +185,23 @@ SPLIT = {
     "MAPIE LAC": mapie_split("lac"),
     "MAPIE APS": mapie_split("aps"),
     "MAPIE RAPS": mapie_split("raps"),
-    "crepes": crepes_split(),
-    "crepes unsmoothed": crepes_split(smoothing=False),
-    "crepes Mondrian": crepes_split(class_cond=True),
+    "crepes": crepes_p_values(),
+    "crepes unsmoothed": crepes_p_values(smoothing=False),
+    "crepes Mondrian": crepes_p_values(class_cond=True),
     "puncc LAC": puncc("LAC"),
     "puncc classwise LAC": puncc("ClasswiseLAC"),
     "puncc APS": puncc("APS"),
     "puncc RAPS": puncc("RAPS"),
-    "confml split": confml_split(),
-    "confml split smoothed": confml_split(smoothed=True),
-    "confml split Mondrian": confml_split(mondrian=True),
+    "confml split": confml_p_values(),
+    "confml split smoothed": confml_p_values(smoothed=True),
+    "confml split Mondrian": confml_p_values(mondrian=True),
 }
 WHOLE = {
     "MAPIE cross, mean": mapie_cross("mean"),
     "MAPIE cross, crossval": mapie_cross("crossval"),
-    "crepes out-of-bag": crepes_out_of_bag,
-    "confml cross": confml_cross,
-    "confml out-of-bag": confml_out_of_bag,
+    "crepes out-of-bag": crepes_p_values(oob=True),
+    "confml cross": confml_p_values("cross"),
+    "confml out-of-bag": confml_p_values("oob"),
     "no calibration": calibrated(lambda classifier: classifier),
     "scikit-learn sigmoid": calibrated(CalibratedClassifierCV),
     "scikit-learn isotonic": calibrated(lambda base: CalibratedClassifierCV(base, method="isotonic")),
@@ -253,15 +244,16 @@ class Arena(Method):
         labels = self.classes_[self.fitted_.predict(X)]
         views: dict[str, Prediction] = {}
         for name, entry in (SPLIT | WHOLE).items():
-            is_split = name in SPLIT
-            classifier = self.fitted_ if is_split else Remembered(self.base)
-            columns = self.fitted_.classes_ if is_split else np.arange(len(self.classes_))
             before, started = Remembered.seconds, time.process_time()
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    answer = entry(classifier, *(part if is_split else whole), X)
-                    views |= views_of(name, answer, self.classes_, columns, labels if is_split else None)
+                    if name in SPLIT:
+                        answer = entry(self.fitted_, *part, X)
+                        views |= views_of(name, answer, self.classes_, self.fitted_.classes_, labels)
+                    else:
+                        answer = entry(Remembered(self.base), *whole, X)
+                        views |= views_of(name, answer, self.classes_, np.arange(len(self.classes_)), None)
             except Exception as error:  # a package that refuses
                 warnings.warn(f"{self.base}, {name}: {type(error).__name__}: {error}", stacklevel=1)
                 continue

@@ -16,6 +16,7 @@ from scipy import stats
 
 from confml.measures.ranks import compare_ranks, holm
 
+LEVELS = (0.05, 0.1, 0.2)
 LEVEL = 0.1  # of ranks and outcomes
 # What the documentation of each package promises: sets at 1 - level ("split": of a calibration part,
 # "smoothed" with random ties, "class" for each class, "rows" for each row), "double" twice the level, "none".
@@ -75,7 +76,8 @@ def p_value(misses: np.ndarray, tested: int, calibration: float, level: float, p
     """
     level = min(1.0, 2 * level) if promise == "double" else level
     expected = level * (calibration + 1)
-    rank = max(1.0, np.ceil(expected) if promise == "smoothed" else np.floor(expected + 1e-9))
+    is_smoothed = promise in ("smoothed", "class")
+    rank = max(1.0, np.ceil(expected) if is_smoothed else np.floor(expected + 1e-9))
     if rank >= calibration + 1:
         return 1.0
     law = stats.betabinom(tested, rank, calibration + 1 - rank)
@@ -87,37 +89,46 @@ def cells_of(metrics: pd.DataFrame, classes: pd.DataFrame) -> pd.DataFrame:
     rows = classes.drop_duplicates(["dataset", "class"]).groupby("dataset")["rows"].sum()
     tested = (rows / SPLITS).round().astype(int)
     sizes = metrics[metrics["metric"] == "calibration_rows"].groupby("dataset")["value"].first()
+    bases = sorted(set(metrics["base"]) - {"any"})
+    keys = [
+        (entry, base, dataset, level)
+        for entry in PROMISES
+        for base in bases_of(entry, bases)
+        for dataset in metrics["dataset"].unique()
+        for level in LEVELS
+    ]
+    frame = pd.DataFrame(keys, columns=[*KEY, "level"])
+    frame["promise"] = frame["entry"].map(PROMISES)
     values = metrics[metrics["metric"].isin(["coverage", "mean_region_size"])]
     table = values.pivot_table(index=[*KEY, "level", "split"], columns="metric", values="value")
-    cells = []
-    bases = sorted(set(metrics.loc[metrics["base"] != "any", "base"]))
-    for entry, promise in PROMISES.items():
-        alone = entry in OTHERS.values() or "TCM-NN" in entry
-        for base in ["any"] if alone else bases:
-            if "out-of-bag" in entry and base != "forest":
-                continue  # it is of forests
-            for dataset in metrics["dataset"].unique():
-                for level in (0.05, 0.1, 0.2):
-                    key = (entry, base, dataset, level)
-                    answers = table.loc[key] if key in table.index else table.iloc[:0]
-                    cell = dict(zip((*KEY, "level"), key, strict=True))
-                    cell |= {"answered": len(answers), "promise": promise}
-                    cell["coverage"] = answers["coverage"].mean()
-                    cell["size"] = answers["mean_region_size"].mean()
-                    if len(answers) and promise != "none":
-                        whole = promise not in ("split", "smoothed", "class")
-                        n = (4 if whole else 1) * sizes[dataset]
-                        misses = ((1 - answers["coverage"]) * tested[dataset]).round().to_numpy()
-                        law = "smoothed" if promise == "class" else promise
-                        cell["p"] = p_value(misses, int(tested[dataset]), n, level, law)
-                    cells.append(cell)
-    frame = pd.DataFrame(cells)
-    frame["holm"] = np.nan
-    for _, group in frame[frame["p"].notna()].groupby(["entry", "level"]):
-        frame.loc[group.index, "holm"] = holm(group["p"].to_numpy())
+    answers = table.groupby([*KEY, "level"])
+    frame = frame.join(answers.size().rename("answered"), on=[*KEY, "level"]).fillna({"answered": 0})
+    # The mean of numpy, not that of groupby, whose last digits differ: equal sizes have equal ranks.
+    means = answers.agg(lambda values: values.mean()).rename(columns={"mean_region_size": "size"})
+    frame = frame.join(means, on=[*KEY, "level"])
+
+    def p_of(row: pd.Series) -> float:
+        entry, base, dataset, level, promise = row[[*KEY, "level", "promise"]]
+        coverage = table.loc[entry, base, dataset, level]["coverage"]
+        misses = ((1 - coverage) * tested[dataset]).round().to_numpy()
+        calibration = (1 if promise in ("split", "smoothed", "class") else 4) * sizes[dataset]
+        return p_value(misses, int(tested[dataset]), calibration, level, promise)
+
+    tried = frame[(frame["answered"] > 0) & (frame["promise"] != "none")]
+    frame["p"] = tried.apply(p_of, axis=1)
+    frame["holm"] = (
+        frame.loc[tried.index].groupby(["entry", "level"])["p"].transform(lambda p: holm(p.to_numpy()))
+    )
     refused = frame["answered"] < SPLITS
     frame["outcome"] = np.where(refused, "refused", np.where(frame["holm"] < 0.05, "broken", "kept"))
     return frame
+
+
+def bases_of(entry: str, bases: list[str]) -> list[str]:
+    """Return the classifiers that an entry wraps; ``any`` for a method of its own."""
+    if entry in OTHERS.values() or "TCM-NN" in entry:
+        return ["any"]
+    return ["forest"] if "out-of-bag" in entry else bases
 
 
 def ranks_of(values: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -129,18 +140,12 @@ def ranks_of(values: pd.DataFrame, measure: str) -> pd.DataFrame:
     ranks = values.fillna(np.inf).rank(axis=1).groupby("dataset").mean()
     comparison = compare_ranks(ranks.to_numpy(), higher_is_better=False)
     means = ranks.mean()
-    frame = pd.DataFrame(
-        {
-            "measure": measure,
-            "entry": means.index,
-            "mean_rank": means.round(2).to_numpy(),
-            "answered": values.notna().mean().round(3).to_numpy(),
-            "p_of_best": comparison.wilcoxon[means.argmin()].round(4),
-            "data_sets": len(ranks),
-            "friedman": comparison.p_value,
-        }
+    frame = pd.DataFrame({"measure": measure, "entry": means.index, "mean_rank": means.round(2).to_numpy()})
+    frame["answered"] = values.notna().mean().round(3).to_numpy()
+    frame["p_of_best"] = comparison.wilcoxon[means.argmin()].round(4)
+    return frame.assign(data_sets=len(ranks), friedman=comparison.p_value).sort_values(
+        "mean_rank", kind="stable"
     )
-    return frame.sort_values("mean_rank", kind="stable")
 
 
 def by_base(rows: pd.DataFrame, column: str, entries: list[str] | None = None) -> pd.DataFrame:
@@ -163,26 +168,21 @@ def by_base(rows: pd.DataFrame, column: str, entries: list[str] | None = None) -
 def entries_of(cells: pd.DataFrame, seconds: pd.Series, worst: pd.Series) -> pd.DataFrame:
     """Return one row for each entry with sets: outcomes, coverage, and its test over all data sets."""
     rows = []
-    for entry, group in cells.groupby("entry", sort=False):
-        promise = group["promise"].iloc[0]
+    for (entry, promise), group in cells.groupby(["entry", "promise"], sort=False):
         at = group[group["level"] == LEVEL]
         row = {"entry": entry, "promise": promise, "cells": len(at)}
         row |= {outcome: int((at["outcome"] == outcome).sum()) for outcome in ("kept", "refused", "broken")}
         if promise == "none":
             row |= {"kept": "", "broken": ""}
-        for level, some in group.groupby("level"):
-            factor = 2 if promise == "double" else 1
-            means = some.groupby("dataset")["coverage"].mean().dropna()
-            row[f"coverage_{level}"] = round(means.mean(), 4)
-            row[f"p_{level}"] = (
-                stats.ttest_1samp(means, 1 - factor * level, alternative="less").pvalue
-                if len(means) > 1
-                else 1.0
-            )
+        for level, of_level in group.groupby("level"):
+            promised = 1 - (2 if promise == "double" else 1) * level
+            means = of_level.groupby("dataset")["coverage"].mean().dropna()
+            test = stats.ttest_1samp(means, promised, alternative="less") if len(means) > 1 else None
+            row |= {f"coverage_{level}": round(means.mean(), 4), f"p_{level}": test.pvalue if test else 1.0}
         row |= {"size": round(at.groupby("dataset")["size"].mean().mean(), 3)}
         rows.append(row | {"worst_class": worst.get(entry), "seconds": seconds.get(entry)})
     frame = pd.DataFrame(rows)
-    columns = [column for column in frame if column.startswith("p_")]
+    columns = [f"p_{level}" for level in LEVELS]
     promised = frame["promise"] != "none"
     adjusted = holm(frame.loc[promised, columns].to_numpy().ravel()).reshape(-1, len(columns))
     frame[columns] = np.nan
@@ -194,7 +194,7 @@ def write_tables(run_folder: Path, out: Path) -> None:
     """Write the tables and figures of a run into ``out``, and an archive of predictions beside the run."""
     metrics = pd.read_csv(run_folder / "metrics.csv", low_memory=False)
     failures = run_folder / "tables" / "failures.csv"
-    ends = pd.concat([metrics, *(pd.read_csv(failures) for _ in range(failures.exists()))])
+    ends = pd.concat([metrics, pd.read_csv(failures)]) if failures.exists() else metrics
     ends = ends.drop_duplicates(["dataset", "method", "params", "split"])
     done = ends.groupby("dataset").size()
     metrics = metrics[metrics["dataset"].isin(done.index[done == VARIANTS * SPLITS])]  # finished data sets
