@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-Row = tuple[str, float, float, float, Mapping[str, Any]]
+Row = dict[str, Any]
 PEAK_MB = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024"
 """Python text for the peak memory of a process in MB. ru_maxrss includes the memory of the parent process."""
 
@@ -23,18 +23,32 @@ def needs(package: str) -> None:
         raise Skipped(f"{package} is not installed (pip install 'confml[bench]')")
 
 
-def paired(
-    name: str, ours: Callable[[], Any], other: Callable[[], Any], repeats: int = 3, **notes: Any
+def row(
+    what: str, ours: float, other: float | None = None, unit: str = "s", goal: float | None = None
 ) -> Row:
-    """(name, our seconds, the other's, other / ours, notes): medians over ``repeats`` runs that take turns.
+    """Return a row of the table. other: the number it is compared with; goal: least ratio other / ours.
 
-    Both must be warm: compiled, and their data loaded. notes: ``goal`` is the least ratio wanted.
+    Of a coverage the ratio is ours / other.
     """
-    spent: tuple[list[float], list[float]] = ([], [])
+    ratio = None if other is None else ours / other if unit == "coverage" else other / ours
+    return {"what": what, "unit": unit, "ours": ours, "other": other, "ratio": ratio, "goal": goal}
+
+
+def paired(
+    what: str,
+    ours: Callable[[], Any],
+    other: Callable[[], Any],
+    repeats: int = 3,
+    goal: float | None = None,
+) -> Row:
+    """Return a row with medians of seconds over ``repeats`` runs that take turns.
+
+    Both must be warm: compiled, and their data loaded.
+    """
+    seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
-        for function, seconds in zip((ours, other), spent, strict=True):
+        for function, of_function in zip((ours, other), seconds, strict=True):
             begun = time.process_time()  # of all threads: pandas reads in a thread of its own
             function()
-            seconds.append(time.process_time() - begun)
-    a, b = map(statistics.median, spent)
-    return name, a, b, b / a, {"repeats": repeats, **notes}
+            of_function.append(time.process_time() - begun)
+    return row(what, *map(statistics.median, seconds), goal=goal)

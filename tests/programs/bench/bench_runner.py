@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 import os
 import resource
 import subprocess
@@ -21,9 +20,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from _pairs import PEAK_MB, Skipped
+from _pairs import PEAK_MB, Row, Skipped, row
 
-Row = tuple
 PR_SET_CHILD_SUBREAPER = 36
 CELLS_OF_REPEAT = 70  # 10 data sets x 7 method variants
 VARIANTS = [
@@ -128,19 +126,15 @@ def rows_of(repeats: int) -> list[Row]:
         _, looped = cpu_of("-c", LOOP, str(repeats), *map(str, sorted(folder.glob("*.csv"))))
         _, printed = cpu_of("-c", REPORT, str(out))
         report, memory = map(float, printed.split())
-    each, loop = 1000.0 / cells, float(looped)
-    none, ms = (math.nan, math.nan), {"unit": "ms", "repeats": 1}
-    size, report = f"{cells} tiny fits", report * each
+    each = 1000.0 / cells
+    size, per_fit = f"{cells} tiny fits", f"{cells} tiny fits, run and report, ms of CPU per fit"
     return [
-        (f"{size}, run and report, ms of CPU per fit, beside 3 ms", whole * each, 3.0, 3.0 / (whole * each),
-         ms | {"goal": 1.0}),
-        (f"{size}, run and report, ms of CPU per fit, beside a plain loop of the fits", whole * each,
-         loop * each, loop / whole, ms),
-        (f"{size}, report alone, ms of CPU per fit, beside 1 ms", report, 1.0, 1.0 / report, ms),
-        (f"{size}, peak memory of the report, beside 600 MB", memory, 600.0, 600.0 / memory,
-         {"unit": "MB", "goal": 1.0}),
-        (f"{size}, started again with nothing to do", again, *none, {"repeats": 1}),
-    ]  # fmt: skip
+        row(f"{per_fit}, beside 3 ms", whole * each, 3.0, "ms", goal=1.0),
+        row(f"{per_fit}, beside a plain loop of the fits", whole * each, float(looped) * each, "ms"),
+        row(f"{size}, report alone, ms of CPU per fit, beside 1 ms", report * each, 1.0, "ms"),
+        row(f"{size}, peak memory of the report, beside 600 MB", memory, 600.0, "MB", goal=1.0),
+        row(f"{size}, started again with nothing to do", again),
+    ]
 
 
 def bench_thousand_cells() -> list[Row]:
@@ -160,19 +154,16 @@ def bench_report_with_figures() -> Row:
             command = ("run", str(config), "--out", str(folder / "out"), "--quiet", "--jobs", "2")
             seconds, _ = cpu_of("-m", "confml", *command)
     what = f"report of 20 data sets x 31 variants with {20 * len(FIGURES)} figures, beside 60 s"
-    return (what, seconds, 60.0, 60.0 / seconds, {"repeats": 1, "goal": 1.0})
+    return row(what, seconds, 60.0, goal=1.0)
 
 
-def in_turns(name: str, ours: tuple[str, ...], other: tuple[str, ...], **notes) -> Row:
+def in_turns(what: str, ours: tuple[str, ...], other: tuple[str, ...], goal: float | None = None) -> Row:
     """Return medians of three turns; ``{turn}`` in a command is the number of the turn."""
-    spent = np.array(
-        [
-            [cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0] for command in (ours, other)]
-            for turn in range(3)
-        ]
-    )
-    a, b = np.median(spent, axis=0)
-    return name, a, b, b / a, {"repeats": 3, **notes}
+    seconds = [
+        [cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0] for command in (ours, other)]
+        for turn in range(3)
+    ]
+    return row(what, *np.median(seconds, axis=0), goal=goal)
 
 
 def bench_quick_start() -> Row:
