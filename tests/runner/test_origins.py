@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from report.report_cases import read
 
 import confml
 from confml.data import load
@@ -13,92 +14,67 @@ from confml.runner.origins import RowOrigins, origins_key, write_origins
 from confml.runner.store import Store
 
 
-def write_file(path: Path, n: int, seed: int, ids: str) -> Path:
-    """A file with missing values in a third of its rows, and an empty line."""
-    rng = np.random.default_rng(seed)
+def write_file(path: Path, n: int, ids: str) -> dict[int, list[str]]:
+    """Write a file with missing values and an empty line; return its fields by line, counted from 1."""
+    rng = np.random.default_rng(n)
     lines = ["label,x,number,split"]
-    for i in range(n):
-        label = "ab"[int(rng.integers(2))]
-        x = "" if rng.random() < 1 / 3 else f"{rng.normal() + (label == 'b'):.3f}"
-        lines.append(f'{label},{x},{ids}-{i},"s,{i % 3}"')
-        if i == 4:
-            lines.append("")
+    for i, label in enumerate(rng.choice(["a", "b"], n)):
+        x = "" if i % 3 == 1 else f"{rng.normal() + (label == 'b'):.3f}"
+        lines += [f'{label},{x},{ids}-{i},"s,{i % 3}"', *([""] if i == 4 else [])]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return dict(enumerate(csv.reader(lines), 1))
 
 
-def by_line(path: Path) -> dict[int, list[str]]:
-    """The fields of each line of a file, by its number from 1."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {number: next(csv.reader([line]), []) for number, line in enumerate(lines, 1)}
-
-
-def config(folder: Path, **others) -> dict:
-    dataset = {"name": "d", "csv": str(folder / "train.csv"), "label": "label", "missing": "drop"}
-    return {
-        "name": "found",
-        "datasets": [dataset | {"id": ["number", "split"]} | others.pop("dataset", {})],
+def regions(folder: Path, dataset=None, out="out", **others) -> list[dict[str, str]]:
+    """The rows of the region tables of a run."""
+    file = {"name": "d", "csv": str(folder / "train.csv"), "label": "label", "id": ["number", "split"]}
+    config = {
+        "datasets": [file | {"missing": "drop"} | (dataset or {})],
         "methods": [{"name": "knn", "k": 1}],
         "protocol": {"kind": "k-fold", "folds": 3},
-        **others,
     }
-
-
-def regions(out: Path) -> list[dict[str, str]]:
-    rows = []
-    for path in sorted((out / "regions").rglob("knn*.csv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            rows += list(csv.DictReader(file))
-    return rows
+    confml.run(config | others, out=folder / out, engine="serial")
+    return [row for path in sorted(folder.glob(f"{out}/regions/*/knn*.csv")) for row in read(path)]
 
 
 def test_a_join_by_line_gives_every_label_after_rows_were_dropped(tmp_path):
-    source = by_line(write_file(tmp_path / "train.csv", 60, 0, "n"))
-    run = confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
-    rows = regions(tmp_path / "out")
-    kept = {line for line, fields in source.items() if line > 1 and len(fields) == 4 and fields[1]}
-    assert {int(row["line"]) for row in rows} == kept and len(rows) == len(kept) < 50
+    source = write_file(tmp_path / "train.csv", 60, "n")
+    rows = regions(tmp_path)
+    complete = {line for line, fields in source.items() if line > 1 and fields and fields[1]}
+    assert {int(row["line"]) for row in rows} == complete and len(rows) == len(complete) == 40
     assert list(rows[0])[:6] == ["split", "row", "line", "number", "id.split", "label"]
     for row in rows:
         label, _, number, split = source[int(row["line"])]
         assert (row["label"], row["number"], row["id.split"]) == (label, number, split)
     assert any(int(row["row"]) + 2 != int(row["line"]) for row in rows)  # the number is not the line
-    # From Python: the same columns.
-    frame = run.regions(method="knn")
-    assert frame["line"].tolist() == [int(row["line"]) for row in rows]
-    assert frame["number"].tolist() == [row["number"] for row in rows]
-    assert frame["id.split"].tolist() == [row["id.split"] for row in rows]
+    frame = confml.load_run(tmp_path / "out").regions(method="knn")
+    columns = ["line", "number", "id.split"]
+    assert frame[columns].astype(str).values.tolist() == [[row[name] for name in columns] for row in rows]
 
 
 def test_lines_of_a_test_part_are_those_of_the_test_file(tmp_path):
-    write_file(tmp_path / "train.csv", 40, 0, "train")
-    test = by_line(write_file(tmp_path / "test.csv", 30, 1, "test"))
-    given = config(tmp_path, dataset={"test": str(tmp_path / "test.csv")}, protocol={"kind": "fixed-split"})
-    confml.run(given, out=tmp_path / "fixed", jobs=1, engine="serial")
-    rows = regions(tmp_path / "fixed")
+    files = {part: write_file(tmp_path / f"{part}.csv", n, part) for part, n in (("train", 40), ("test", 30))}
+    parts = {"test": str(tmp_path / "test.csv")}
+    rows = regions(tmp_path, parts, protocol={"kind": "fixed-split"})
     assert rows and "part" not in rows[0]
-    assert [test[int(row["line"])][2] for row in rows] == [row["number"] for row in rows]
-    assert [test[int(row["line"])][0] for row in rows] == [row["label"] for row in rows]
-    pooled = confml.run(
-        {**given, "protocol": {"kind": "k-fold", "folds": 2}}, out=tmp_path / "pooled", engine="serial"
-    )
-    files = {"train": by_line(tmp_path / "train.csv"), "test": test}
-    rows = regions(pooled.folder)
+    for row in rows:
+        assert [row["label"], row["number"]] == files["test"][int(row["line"])][::2]
+    rows = regions(tmp_path, parts, "pooled")
     assert {row["part"] for row in rows} == {"train", "test"}
     assert all(files[row["part"]][int(row["line"])][2] == row["number"] for row in rows)
 
 
 def test_data_without_a_file_have_no_lines(tmp_path):
     assert origins_key(load({"generate": "five-gaussians", "n": 20, "seed": 1})) is None
-    given = config(tmp_path) | {"datasets": [{"generate": "five-gaussians", "n": 30}]}
-    confml.run(given, out=tmp_path / "out", jobs=1, engine="serial")
-    assert list(regions(tmp_path / "out")[0])[:3] == ["split", "row", "label"]
+    rows = regions(tmp_path, datasets=[{"generate": "five-gaussians", "n": 30}])
+    assert list(rows[0])[:3] == ["split", "row", "label"]
     assert not Store(tmp_path / "out").keys("rows")
 
 
 def test_a_damaged_record_counts_as_absent(tmp_path):
-    path = write_file(tmp_path / "train.csv", 20, 0, "n")
-    data, store = load({"name": "d", "csv": str(path), "label": "label", "missing": "drop"}), Store(tmp_path)
+    write_file(tmp_path / "train.csv", 20, "n")
+    file = {"name": "d", "csv": str(tmp_path / "train.csv"), "label": "label", "missing": "drop"}
+    data, store = load(file), Store(tmp_path)
     write_origins(store, data)
     store.sync()
     key = origins_key(data)
