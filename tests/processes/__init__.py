@@ -9,7 +9,6 @@ time. Worker processes of its run start as for users. Tests of what a new interp
 from __future__ import annotations
 
 import atexit
-import contextlib
 import functools
 import json
 import os
@@ -19,8 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("server.py")
@@ -29,58 +27,44 @@ SECONDS = 300  # the longest wait of `confml`
 
 
 class Process:
-    """A forked process, with the part of the interface of `subprocess.Popen` that tests and confml need."""
+    """A forked process, with the part of the interface of `subprocess.Popen` that tests and confml need.
 
-    def __init__(self, request: dict, descriptors: Sequence[int], pipes: dict[str, int] | None = None):
-        self._connection = socket.socket(socket.AF_UNIX)
+    output: a file descriptor for stdout and stderr; by default both are files for `communicate`.
+    """
+
+    def __init__(self, request: dict, output: int | None = None):
+        self._files = [tempfile.TemporaryFile() for _ in range(2 if output is None else 0)]
+        outputs = [file.fileno() for file in self._files] or [output, output]
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._connection.connect(server())
-        content = json.dumps(request).encode()
-        socket.send_fds(self._connection, [f"{len(content)}\n".encode()], descriptors)
-        self._connection.sendall(content)
-        self.pid = self._answer()
+        with open(os.devnull, "rb") as nothing:
+            descriptors = [nothing.fileno(), *outputs]
+            socket.send_fds(self._connection, [json.dumps(request).encode()], descriptors)
+        self.pid = int(self._connection.recv(20))
         self.returncode: int | None = None
-        self._pipes = pipes or {}
-
-    def _answer(self) -> int:
-        """Read one line and no byte of the next, for which `wait` asks `select`."""
-        line = b""
-        while not line.endswith(b"\n"):
-            line += self._connection.recv(1) or b"\n"
-        return int(line)
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
             if not select.select([self._connection], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(f"confml, process {self.pid}", timeout or 0)
-            self.returncode = self._answer()
+            self.returncode = int(self._connection.recv(20))
             self._connection.close()
         return self.returncode
 
     def poll(self) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             return self.wait(0)
-        return None
+        except subprocess.TimeoutExpired:
+            return None
 
     def kill(self) -> None:
         if self.poll() is None:
             os.kill(self.pid, signal.SIGKILL)
 
-    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """Read stdout and stderr to their ends, and wait for the end of the process."""
-        limit = None if timeout is None else time.monotonic() + timeout
-        found = {"stdout": b"", "stderr": b""}
-        while self._pipes:
-            left = None if limit is None else max(limit - time.monotonic(), 0)
-            ready = select.select(list(self._pipes.values()), [], [], left)[0]
-            if not ready:
-                raise subprocess.TimeoutExpired(f"confml, process {self.pid}", timeout or 0)
-            for name in [one for one, pipe in self._pipes.items() if pipe in ready]:
-                content = os.read(self._pipes[name], 1 << 16)
-                found[name] += content
-                if not content:
-                    os.close(self._pipes.pop(name))
-        self.wait(None if limit is None else max(limit - time.monotonic(), 0.1))
-        return found["stdout"], found["stderr"]
+    def communicate(self, timeout: float | None = None) -> list[bytes]:
+        """Wait for the end of the process, and return what it wrote to stdout and stderr."""
+        self.wait(timeout)
+        return [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in self._files]
 
 
 def start(
@@ -95,12 +79,11 @@ def start(
 ) -> Process:
     """Start ``python -m confml ARGUMENTS``, or ``python PROGRAM ARGUMENTS``.
 
-    output: a file descriptor for stdout and stderr; by default both are pipes for `Process.communicate`.
-    limits: limits of the system by their names in `resource`, such as RLIMIT_NOFILE.
+    output: as in `Process`. limits: limits of the system by their names in `resource`, such as RLIMIT_NOFILE.
     path_has_folder: whether ``sys.path`` begins with the current folder; that of ``confml`` does not.
     """
     request = {
-        "arguments": [str(one) for one in arguments],
+        "arguments": list(map(str, arguments)),
         "cwd": str(cwd or os.getcwd()),
         "env": dict(os.environ if env is None else env),
         "new_session": new_session,
@@ -108,15 +91,7 @@ def start(
         "program": str(program) if program else None,
         "path_has_folder": path_has_folder,
     }
-    pipes, ends = {}, []
-    for name in () if output is not None else ("stdout", "stderr"):
-        pipes[name], end = os.pipe()
-        ends.append(end)
-    with open(os.devnull, "rb") as nothing:
-        process = Process(request, [nothing.fileno(), *(ends or [output, output])], pipes)
-    for end in ends:
-        os.close(end)
-    return process
+    return Process(request, output)
 
 
 def assert_program(program: str, **options) -> None:
@@ -130,11 +105,10 @@ def confml(*arguments: object, text: bool = True, timeout: float = SECONDS, **op
     """Run ``python -m confml ARGUMENTS`` to its end, and return a `subprocess.CompletedProcess`."""
     process = start(*arguments, **options)
     try:
-        found = process.communicate(timeout)
-    except subprocess.TimeoutExpired:
+        written = process.communicate(timeout)
+    finally:
         process.kill()
-        raise
-    out, errors = (one.decode() for one in found) if text else found
+    out, errors = (content.decode() for content in written) if text else written
     return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
 
 
@@ -143,8 +117,11 @@ def server() -> str:
     """Start the server of this process, and return the path of its socket."""
     folder = tempfile.TemporaryDirectory(prefix="confml-processes-")
     path = os.path.join(folder.name, "socket")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join(one for one in sys.path if one)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
     begun = subprocess.Popen(
         [sys.executable, str(SERVER), path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     )

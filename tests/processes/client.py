@@ -11,14 +11,11 @@ import sys
 
 def main() -> int:
     request = {"arguments": sys.argv[2:], "cwd": os.getcwd(), "env": dict(os.environ)}
-    with socket.socket(socket.AF_UNIX) as connection:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect(sys.argv[1])
-        content = json.dumps(request).encode()
-        socket.send_fds(connection, [f"{len(content)}\n".encode()], [0, 1, 2])
-        connection.sendall(content)
-        with connection.makefile("r") as answers:
-            answers.readline()
-            code = int(answers.readline())
+        socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+        connection.recv(20)
+        code = int(connection.recv(20))
     return code if code >= 0 else 128 - code
 
 

@@ -1,9 +1,9 @@
 """The server of `processes`: it imports confml, and forks a process for each command line that it is sent.
 
 ``python server.py SOCKET`` prints "ready" when it listens, and ends when its stdin is closed. It has one
-thread, so that a fork never copies a lock that another thread holds. A request is its length in a line, with
-the descriptors of stdin, stdout and stderr, and JSON; the answers are the number of the process and, when it
-has ended, its exit code, negative for a signal.
+thread, so that a fork never copies a lock that another thread holds. A request is a packet of JSON with the
+descriptors of stdin, stdout and stderr; the answers are the number of the process and, when it has ended, its
+exit code, negative for a signal.
 """
 
 from __future__ import annotations
@@ -43,67 +43,42 @@ def serve(path: str) -> None:
     os.fsync = lambda file: None  # as in the process of the tests
     gc.collect()
     gc.freeze()
-    running: dict[int, socket.socket] = {}
-    ended: dict[socket.socket, int] = {}
-    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes processes of `supervise`
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.set_wakeup_fd(wake)
-    with socket.socket(socket.AF_UNIX) as listening:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         listening.bind(path)
         listening.listen(64)
         print("ready", flush=True)
-        while True:
-            ready = select.select([0, woken, listening, *ended], [], [])[0]
-            if 0 in ready and not os.read(0, 1):
-                return
-            if woken in ready:
-                os.read(woken, 1000)
-                report_ended(running, ended)
-            if listening in ready:
-                connection, _ = listening.accept()
-                begin(connection, running)
-            for connection in [one for one in ready if one in ended]:
-                os.waitpid(ended.pop(connection), 0)
-                connection.close()
+        while 0 not in select.select([0, listening], [], [])[0]:
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                supervise(connection)
+            connection.close()
 
 
-def begin(connection: socket.socket, running: dict[int, socket.socket]) -> None:
-    """Fork the process of a request."""
-    head, descriptors, _, _ = socket.recv_fds(connection, 1, 4)
-    while not head.endswith(b"\n"):
-        head += connection.recv(1)
-    content = b""
-    while len(content) < int(head):
-        content += connection.recv(int(head) - len(content))
+def supervise(connection: socket.socket) -> None:
+    """Fork the process of a request, send its number and its exit code, and end.
+
+    The process keeps its number until its client closes the connection, as with Popen.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    content, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     request = json.loads(content)
     process = os.fork()
     if process == 0:
         if request.get("new_session"):
             os.setsid()
-        tell(connection, os.getpid())  # now it can be killed as the leader of its session
+        connection.send(b"%d" % os.getpid())  # now it can be killed as the leader of its session
         be_process(request, descriptors)
-    for one in descriptors:
-        os.close(one)
-    running[process] = connection
-
-
-def tell(connection: socket.socket, number: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+    ended = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+    code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
     try:
-        connection.sendall(f"{number}\n".encode())
-    except OSError:
-        pass  # the client was killed
-
-
-def report_ended(running: dict[int, socket.socket], ended: dict[socket.socket, int]) -> None:
-    """Send exit codes; a process keeps its number until its client closes the connection, as with Popen."""
-    for process in list(running):
-        found = os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is not None:
-            connection = running.pop(process)
-            ended[connection] = process
-            exited = found.si_code == os.CLD_EXITED
-            tell(connection, found.si_status if exited else -found.si_status)
+        connection.send(b"%d" % code)
+        connection.recv(1)
+    finally:  # the client may have been killed
+        os._exit(0)
 
 
 # ---- in the forked process
@@ -123,8 +98,6 @@ def be_process(request: dict, descriptors: list[int]) -> None:
 
 def prepare(request: dict, descriptors: list[int]) -> None:
     """Have the folder, environment, files and signals of a new process."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):  # a shell in the background, or nohup, ignores some
         signal.signal(number, signal.SIG_DFL)

@@ -18,14 +18,10 @@ def task(identity, *needs, cells="a"):
 
 def drain(schedule):
     handed = []
-    while (one := schedule.next_task()) is not None:
-        handed.append(one.identity)
-        schedule.finish(one, Outcome())
+    while (next_task := schedule.next_task()) is not None:
+        handed.append(next_task.identity)
+        schedule.finish(next_task, Outcome())
     return handed
-
-
-def test_order_of_the_plan_is_kept():
-    assert drain(Schedule([task("1"), task("2"), task("3")])) == ["1", "2", "3"]
 
 
 def test_tasks_wait_for_what_they_need():
@@ -39,13 +35,15 @@ def test_tasks_wait_for_what_they_need():
     assert schedule.next_task().identity == "final"
 
 
-def test_a_failure_ends_what_waits_for_it_and_is_told_once():
+def test_a_failure_ends_what_waits_for_it_and_is_reported_once():
     schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
-    told = []
-    while (one := schedule.next_task()) is not None:
-        failed = (Failure("a", f"{one.identity} broke", ""),) if one.identity in ("i1", "i2") else ()
-        told += schedule.finish(one, Outcome(failed=failed))
-    assert [failure.error for failure in told] == ["i1 broke"]
+    failures = []
+    while (next_task := schedule.next_task()) is not None:
+        failed = (
+            (Failure("a", f"{next_task.identity} broke", ""),) if next_task.identity in ("i1", "i2") else ()
+        )
+        failures += schedule.finish(next_task, Outcome(failed=failed))
+    assert [failure.error for failure in failures] == ["i1 broke"]
     assert len(schedule) == 0
 
 
@@ -60,9 +58,8 @@ def test_the_other_inner_folds_of_a_failed_cell_are_not_run():
     assert schedule.next_task().identity == "both" and schedule.next_task() is None
     assert len(schedule) == 3
     schedule.finish(running, Outcome(failed=(Failure("a", "broke", ""),)))
-    assert (
-        schedule.next_task() is None and len(schedule) == 1 and schedule.failed["a"].error == "took too long"
-    )  # final waits for none
+    assert schedule.next_task() is None and len(schedule) == 1  # final waits for none
+    assert schedule.failed["a"].error == "took too long"
 
 
 def test_a_task_that_is_put_back_runs_once():
@@ -74,15 +71,9 @@ def test_a_task_that_is_put_back_runs_once():
 @pytest.mark.parametrize(("workers", "order"), [(1, "iikniikniikn"), (2, "iikniiniinkk")])
 def test_the_final_fits_of_the_last_tuned_cells_come_after_all_inner_folds(tmp_path, workers, order):
     """As many as there are workers."""
-    config = make_config(
-        {
-            "name": "tuned",
-            "datasets": ["wine-sklearn"],
-            "baseline": False,
-            "methods": [{"name": "knn", "tune": {"k": [1, 3]}}, "naive-bayes"],
-            "protocol": {"kind": "holdout", "repeats": 3, "inner-folds": 2},
-        }
-    )
+    methods = [{"name": "knn", "tune": {"k": [1, 3]}}, "naive-bayes"]
+    protocol = {"kind": "holdout", "repeats": 3, "inner-folds": 2}
+    config = make_config({"datasets": ["wine-sklearn"], "methods": methods, "protocol": protocol})
     plan = make_plan(config, load_datasets(config))
     missing = {cell.key for cell in plan.cells}
     tasks = make_tasks(plan, missing, (), tmp_path, tmp_path, tmp_path.joinpath, workers=workers)

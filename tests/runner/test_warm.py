@@ -50,10 +50,9 @@ def test_methods_are_fitted_once_for_the_parameters_that_choose_kernels(empty_ca
     fits = []
     monkeypatch.setattr(warm, "_fit", lambda context, data, rows, point: fits.append((context.method, point)))
 
-    def run(name, *methods, **more):
-        confml.run(
-            VALUES | {"methods": [*methods], "baseline": False} | more, out=tmp_path / name, engine="serial"
-        )
+    def run(name, *methods, **others):
+        config = VALUES | {"methods": [*methods], "baseline": False} | others
+        confml.run(config, out=tmp_path / name, engine="serial")
         return len(fits)
 
     knn = {"name": "knn", "sweep": {"k": [1, 3]}}
