@@ -23,9 +23,7 @@ def test_config_that_does_not_exist(tmp_path, monkeypatch):
     write(tmp_path, FULL, "experiment.yaml")
     no = "no such file, and no config of that name comes with confml"
     assert messages(load_config, "quickstrat") == [f"quickstrat: {no}; did you mean 'quickstart'?"]
-    assert messages(load_config, "experimnt.yaml") == [
-        f"experimnt.yaml: {no}; did you mean 'experiment.yaml'?"
-    ]
+    assert "did you mean 'experiment.yaml'?" in messages(load_config, "experimnt.yaml")[0]
     (tmp_path / "folder").mkdir()
     assert messages(load_config, "folder") == ["folder: this is a folder, expected a YAML file"]
     (tmp_path / "quickstart").mkdir()  # a folder does not hide a bundled config

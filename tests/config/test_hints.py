@@ -22,10 +22,7 @@ def error(changes):
         ({"protocol": "cv"}, "did you mean 'k-fold'?"),
         ({"methods": [{"name": "tcm-nn", "k": [1, 3]}]}, "write sweep: {k: [1, 3]}"),
         ({"figures": ["critical-difference"]}, "did you mean 'ranks'?"),
-        (
-            {"groups": "site"},
-            "it is a key of a data set: datasets: [{csv: FILE, label: COLUMN, groups: ...}]",
-        ),
+        ({"groups": "site"}, "a key of a data set: datasets: [{csv: FILE, label: COLUMN, groups: ...}]"),
         ({"missing": "mean"}, "it is a key of a data set"),
     ],
 )

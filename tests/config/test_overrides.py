@@ -41,10 +41,7 @@ def test_overrides_apply_in_order_and_make_what_is_missing(tmp_path):
         ("protocol.repeats=x", "protocol.repeats: expected a whole number at least 1, got 'x'"),
         ("methods.knm.k=2", "methods has no entry 'knm'; did you mean 'knn'?"),
         ("methods.9.k=2", "methods has no entry '9'; it has 3 entries, from 0"),
-        (
-            "methods.knn.k=2",
-            "'knn' is in methods more than once; write methods.0 or methods.1",
-        ),
+        ("methods.knn.k=2", "'knn' is in methods more than once; write methods.0 or methods.1"),
         ("levels.0.x=3", "levels.0 is 0.01 and has no 'x'"),
         ("seed", "expected KEY=VALUE, such as protocol.repeats=5"),
         ("levels=[0.1", "the '[' that opens here is not closed by ']'"),

@@ -17,31 +17,13 @@ def test_everything_a_config_can_say(full):
     wine, again, mine, made = (dataset.as_dict() for dataset in config.datasets)
     assert wine == {"name": "wine"}
     assert again == {"name": "again", "card": "iris"}
-    assert mine == {
-        "name": "mine",
-        "csv": f"{folder}/small.csv",
-        "test": f"{folder}/new.csv",
-        "label": "y",
-        "ignore": ["id"],
-        "nominal": ["colour"],
-        "groups": "site",
-        "missing": "drop",
-        "separator": "\t",
-        "encoding": "latin-1",
-    }
-    assert made == {
-        "name": "two-gaussians",
-        "generate": "two-gaussians",
-        "n": 250,
-        "test_n": 10,
-        "distance": 2,
-        "seed": 12,
-    }
-    assert [(step.name, step.params) for step in config.steps] == [
-        ("row-standardise", {}),
-        ("standardise", {}),
-        ("min-max", {}),
-    ]
+    files = {"csv": f"{folder}/small.csv", "test": f"{folder}/new.csv", "encoding": "latin-1"}
+    columns = {"label": "y", "ignore": ["id"], "nominal": ["colour"], "groups": "site"}
+    assert mine == {"name": "mine", **files, **columns, "missing": "drop", "separator": "\t"}
+    sizes = {"n": 250, "test_n": 10, "distance": 2, "seed": 12}
+    assert made == {"name": "two-gaussians", "generate": "two-gaussians", **sizes}
+    assert [step.name for step in config.steps] == ["row-standardise", "standardise", "min-max"]
+    assert not any(step.params for step in config.steps)
     assert config.noise.as_dict() == {"on": "train", "labels": 0.1, "attributes": 0, "irrelevant": 0}
     one, several, logistic = config.methods
     assert (one.params, one.label, one.variants(), one.tune_grid()) == ({"k": 1}, "1-NN", [{}], [{}])
@@ -51,33 +33,22 @@ def test_everything_a_config_can_say(full):
         {"C": C, "fit_intercept": flag} for C in (0.25, 1, 4) for flag in (True, False)
     ]
     assert (one.select_by, logistic.select_by) == ("accuracy", "ari")
-    assert config.protocol.kind == "k-fold"
-    assert (config.protocol.folds, config.protocol.repeats, config.protocol.inner_folds) == (5, 2, 3)
-    assert config.protocol.stratify is False
+    division = {"kind": "k-fold", "folds": 5, "repeats": 2, "inner-folds": 3, "stratify": False}
+    assert division.items() <= config.protocol.as_dict().items()
     assert config.levels == (0.01, 0.05) and config.thresholds == (0.9,)
-    assert [(figure.name, figure.options) for figure in config.figures] == [
-        ("error-against", {}),
-        ("error-against", {"view": "p-value"}),
-        ("error-against", {"view": "vote"}),
-    ]
+    assert {figure.name for figure in config.figures} == {"error-against"}
+    assert [figure.options for figure in config.figures] == [{}, {"view": "p-value"}, {"view": "vote"}]
     assert config.paper.table == ("tcm-nn-table3",)
 
 
 def test_defaults(tmp_path):
-    path = write(
-        tmp_path, "datasets: [wine]\nmethods: [knn]\nprotocol: holdout\nsteps:\nnoise:\n", "my run.yaml"
-    )
-    config = load_config(path)
+    text = "datasets: [wine]\nmethods: [knn]\nprotocol: holdout\nsteps:\nnoise:\n"
+    config = load_config(write(tmp_path, text, "my run.yaml"))
     assert config.name == "my-run"
     assert config.steps == config.figures == () and config.noise is config.paper is None
     assert config.levels == (0.01, 0.05) and config.thresholds == (0.8, 0.95, 0.99) and config.seed == 1
-    protocol = config.protocol
-    assert (protocol.repeats, protocol.test_size, protocol.inner_folds, protocol.stratify) == (
-        1,
-        0.2,
-        10,
-        True,
-    )
+    division = {"repeats": 1, "test-size": 0.2, "inner-folds": 10, "stratify": True}
+    assert division.items() <= config.protocol.as_dict().items()
 
 
 def test_as_dict_reads_back_as_itself(full, tmp_path):
@@ -85,19 +56,13 @@ def test_as_dict_reads_back_as_itself(full, tmp_path):
     plain = config.as_dict()
     text = json.dumps(plain)
     assert "test_size" not in text and "inner-folds" in text
-    for again in (
-        restore_config(json.loads(text)),
-        make_config(plain),
-        load_config(write(tmp_path, text, "again.yaml")),
-        restore_config(plain),
-    ):
+    loaded = load_config(write(tmp_path, text, "again.yaml"))
+    for again in (loaded, make_config(plain), restore_config(json.loads(text)), restore_config(plain)):
         assert json.dumps(again.as_dict()) == text
     # A manifest is read where neither data nor plug-ins are.
     (tmp_path / "small.csv").unlink()
     restore_config({**plain, "methods": [{"name": "of-another-package"}]})
-    assert messages(restore_config, {**plain, "seed": -1}) == [
-        "seed: expected a whole number at least 0, got -1"
-    ]
+    assert messages(restore_config, {**plain, "seed": -1})[0].startswith("seed: expected")
 
 
 @pytest.mark.parametrize("values", [np.arange(1, 4), list(np.arange(1, 4))])
@@ -111,9 +76,8 @@ def test_numbers_of_numpy_are_plain_numbers(values):
 
 def test_a_config_can_come_out_of_plain_values(tmp_path):
     write(tmp_path, "y\n1\n", "a.csv")
-    config = make_config(
-        base(datasets=[{"csv": "a.csv", "label": "y"}]), folder=tmp_path, overrides=["seed=7"]
-    )
+    values = base(datasets=[{"csv": "a.csv", "label": "y"}])
+    config = make_config(values, folder=tmp_path, overrides=["seed=7"])
     assert config.datasets[0].as_dict() == {"name": "a", "csv": str(tmp_path / "a.csv"), "label": "y"}
     assert config.seed == 7
     assert messages(make_config, base(seed=-1, level=1), where="--method") == [
