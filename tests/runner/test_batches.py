@@ -15,41 +15,38 @@ def task(number, method="m", limits=None):
 
 
 def drain(batches, schedule, seconds):
-    sizes, names = [], []
+    """Compute all tasks, each in the seconds of its method, and return the batches."""
+    drained = []
     while (batch := batches.next()) is not None:
-        sizes.append(len(batch))
-        names += [one.identity for one in batch]
-        batches.took(batch, [seconds] * len(batch))
-        for one in batch:
-            schedule.finish(one, Outcome())
-    return sizes, names
+        drained.append(batch)
+        batches.took(batch, [seconds[task.context.method] for task in batch])
+        for task in batch:
+            schedule.finish(task, Outcome())
+    return drained
 
 
 def test_short_tasks_come_together_and_the_last_ones_are_shared():
     tasks = [task(number) for number in range(1000)]
     schedule = Schedule(tasks)
-    sizes, names = drain(Batches(schedule, 2), schedule, 0.011)
-    assert names == [one.identity for one in tasks]  # in the order of the plan
+    drained = drain(Batches(schedule, 2), schedule, {"m": 0.011})
+    sizes = list(map(len, drained))
+    assert sum(map(list, drained), []) == tasks  # in the order of the plan
     assert sizes[0] == 1 and max(sizes) == 90 and sizes[-1] == 1
 
 
 def test_tasks_with_limits_have_batches_of_one():
     schedule = Schedule([task(number, limits=Limits(timeout=3)) for number in range(20)])
-    assert drain(Batches(schedule, 1), schedule, 0.0001)[0] == [1] * 20
+    assert all(len(batch) == 1 for batch in drain(Batches(schedule, 1), schedule, {"m": 0.0001}))
 
 
 def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known():
-    tasks = [task(number, "abc"[number % 3]) for number in range(300)]
-    schedule, seconds = Schedule(tasks), {"a": 0.01, "b": 0.04, "c": 0.005}
-    batches, found = Batches(schedule, 1), []
-    while (batch := batches.next()) is not None:
-        found.append([one.context.method for one in batch])
-        batches.took(batch, [seconds[one.context.method] for one in batch])
-        for one in batch:
-            schedule.finish(one, Outcome())
-    assert [method for batch in found for method in batch] == list("abc") * 100
-    assert [len(batch) for batch in found[:4]] == [1, 1, 1, 54]
-    assert all(sum(seconds[method] for method in batch) <= 1.0 for batch in found)
+    schedule = Schedule([task(number, "abc"[number % 3]) for number in range(300)])
+    seconds = {"a": 0.01, "b": 0.04, "c": 0.005}
+    drained = drain(Batches(schedule, 1), schedule, seconds)
+    methods = [[task.context.method for task in batch] for batch in drained]
+    assert sum(methods, []) == list("abc") * 100
+    assert [len(batch) for batch in drained[:4]] == [1, 1, 1, 54]
+    assert all(sum(seconds[method] for method in batch) <= 1.0 for batch in methods)
 
 
 def test_tasks_of_a_lost_batch_come_back_alone():
@@ -59,9 +56,10 @@ def test_tasks_of_a_lost_batch_come_back_alone():
     lost = batches.next()
     assert len(lost) == 50
     batches.put_back(lost)
-    sizes, names = drain(batches, schedule, 0.001)
+    drained = drain(batches, schedule, {"m": 0.001})
+    sizes = list(map(len, drained))
     assert sizes[:50] == [1] * 50 and max(sizes) > 1
-    assert sorted(names) == [f"t{number:04}" for number in range(100)]
+    assert sorted(task.identity for batch in drained for task in batch) == [f"t{n:04}" for n in range(100)]
 
 
 def test_idle_workers_become_threads_of_few_tasks():

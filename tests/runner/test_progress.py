@@ -39,14 +39,13 @@ def test_a_long_task_is_named_while_it_runs(monkeypatch, capsys):
     batch = (SimpleNamespace(cells=[cell("letter", "tcm-svm")]),)
     with progress.of(3, 3):
         progress.started(batch)
-        end = time.monotonic() + 20
-        seen = ""
-        while "letter" not in seen and time.monotonic() < end:
-            time.sleep(0.02)
-            seen += capsys.readouterr().err
+        end, line = time.monotonic() + 20, ""
+        while "letter" not in line and time.monotonic() < end:
+            time.sleep(0.1)
+            line = capsys.readouterr().err.strip().rpartition("\n")[2]
         progress.ended(batch)
         assert progress.longest == ""
-    assert re.search(r"^0/3 tasks, 0/3 fits, [\d:]+, letter tcm-svm k=200 r0 runs for [\d:]+$", seen, re.M)
+    assert re.fullmatch(r"0/3 tasks, 0/3 fits, [\d:]+, letter tcm-svm k=200 r0 runs for [\d:]+", line)
 
 
 def test_the_time_left_is_that_of_the_mean_task(monkeypatch, capsys):

@@ -32,9 +32,7 @@ def test_records_of_a_batch_come_back(tmp_path):
         assert reader.keys("cells") == {"k1", "k3"} and reader.keys("failures") == set()
         document, arrays = reader.read("cells", "k1")
         assert document == {"x": 1, "label": "é", "share": float("inf")}
-        assert arrays.keys() == ARRAYS.keys()
-        for name, values in ARRAYS.items():
-            np.testing.assert_array_equal(arrays[name], values)
+        np.testing.assert_equal(dict(arrays), ARRAYS)
         assert reader.read("cells", "k3")[1]["a"].tolist() == [0, 1, 2]
         assert reader.read("inner", "k2") == ({"scores": [0.5, None]}, {})
         assert reader.read("cells", "k2") is None and not reader.has("inner", "k1")
@@ -53,14 +51,13 @@ def test_records_of_other_processes_are_found(tmp_path):
 
 def test_batches_become_one_at_the_end(tmp_path):
     """A process that is killed before it removed them leaves the records twice, which changes nothing."""
-    files = [file for keys in ("ab", "bc") for file in written(tmp_path, *keys)]
-    left = {file: file.read_bytes() for file in files}
+    left = {file: file.read_bytes() for keys in ("ab", "bc") for file in written(tmp_path, *keys)}
     before = {key: Store(tmp_path).read("cells", key)[1]["a"].tolist() for key in "abc"}
     earlier = Store(tmp_path)
     assert earlier.keys("cells") == set("abc")
     store = Store(tmp_path)
     store.merge()
-    assert len(list((tmp_path / ".run/batches").iterdir())) == 2 and not any(map(os.path.exists, files))
+    assert len(list((tmp_path / ".run/batches").iterdir())) == 2 and not any(map(os.path.exists, left))
     assert earlier.read("cells", "a")[1]["a"].tolist() == before["a"]
     for missing in ("bin", "jsonl", "none"):
         for file, content in left.items():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
 
+import processes
 import pytest
 
 import confml
@@ -66,31 +66,27 @@ def test_methods_are_fitted_once_for_the_parameters_that_choose_kernels(empty_ca
     assert run("other-candidates", {"name": "knn", "conformal": candidates}) == 4
 
 
-def test_a_run_compiles_nothing_after_its_methods_are_warm(tmp_path):
-    program = """
-import os, sys
+PROGRAM = """
+import os
 from pathlib import Path
 import confml
 from confml.runner import run
 
-def compiled():
-    return sum(1 for _ in Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc"))
+counts = []
 
-def warm(plan, say, before=run.warm):
-    before(plan, say)
-    print(compiled())
+def count_compiled(plan=None, say=None, warm=run.warm):
+    if plan is not None:
+        warm(plan, say)
+    counts.append(len([*Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc")]))
 
-run.warm = warm
+run.warm = count_compiled
 methods = [{"name": "naive-bayes", "venn": "inductive"}]
 values = {"datasets": ["iris"], "protocol": "holdout", "figures": [], "methods": methods}
-confml.run(values, out=sys.argv[1], engine="serial")
-print(compiled())
+confml.run(values, out="out", engine="serial")
+count_compiled()
+assert len(counts) == 2 and counts[0] == counts[1] > 0, counts
 """
-    folder = tmp_path / "kernels"
-    folder.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "out")],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    before, after = map(int, done.stdout.split())
-    assert before == after > 0
+
+
+def test_a_run_compiles_nothing_after_its_methods_are_warm(tmp_path, empty_cache):
+    processes.assert_program(PROGRAM, cwd=tmp_path)

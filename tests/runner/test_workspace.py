@@ -28,22 +28,15 @@ def make_and_die(run):
     return name
 
 
-def test_a_live_workspace_stays(tmp_path):
+def test_a_live_workspace_stays_and_that_of_a_killed_run_is_removed(tmp_path):
+    dead = make_and_die(tmp_path)
     first, second = Workspace.make(tmp_path), Workspace.make(tmp_path)
-    assert len(folders(tmp_path)) == 2 and first.folder != second.folder
+    assert len(folders(tmp_path)) == 2 and first.folder != second.folder and dead not in folders(tmp_path)
     Workspace.make(tmp_path).remove()
     assert first.folder.is_dir() and second.folder.is_dir()
     first.remove()
     assert folders(tmp_path) == [second.folder.name]
     second.remove()
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_workspace_of_a_killed_run_is_removed(tmp_path):
-    dead = make_and_die(tmp_path)
-    workspace = Workspace.make(tmp_path)
-    assert folders(tmp_path) == [workspace.folder.name] != [dead]
-    workspace.remove()
     assert not list(tmp_path.iterdir())
 
 
@@ -67,10 +60,10 @@ def test_temporary_files_that_are_being_written_stay(tmp_path):
         remove_abandoned_files(tmp_path, inner=True)
         file.write(b"1")
     assert (tmp_path / "tables/a.csv").read_bytes() == b"1"
-    left, mine = tmp_path / "tables" / name, tmp_path / "tables" / ".confml-files"
-    for path in (left, mine):
+    abandoned, list_of_files = tmp_path / "tables" / name, tmp_path / "tables" / ".confml-files"
+    for path in (abandoned, list_of_files):
         path.touch()
     remove_abandoned_files(tmp_path)
-    assert left.exists()  # only in inner folders
+    assert abandoned.exists()  # only in inner folders
     remove_abandoned_files(tmp_path, inner=True)
-    assert not left.exists() and mine.exists()
+    assert not abandoned.exists() and list_of_files.exists()
