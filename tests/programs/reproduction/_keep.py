@@ -110,13 +110,10 @@ def _published(dataset: str, method: str, metric: str) -> tuple[str, int]:
         for table in (known_tables()[name] for name in source.tables):
             for entry in table.entries():
                 ours = entry.ours
-                if (
-                    ours
-                    and entry.printed
-                    and (ours.method, ours.metric, ours.level) == (method, metric, None)
-                ):
-                    if dataset in ((ours.dataset,) if ours.dataset else table.names(entry.keys[0])):
-                        return entry.printed, source.splits_of(entry.keys[0])
+                names = (ours.dataset,) if ours and ours.dataset else table.names(entry.keys[0])
+                is_of_method = ours and (ours.method, ours.metric, ours.level) == (method, metric, None)
+                if entry.printed and is_of_method and dataset in names:
+                    return entry.printed, source.splits_of(entry.keys[0])
     return "", 0
 
 
@@ -127,18 +124,12 @@ def _write_provenance(runs: Sequence[Path], folder: Path, command: str) -> None:
         if path.is_file():
             manifest = json.loads(path.read_text(encoding="utf-8"))
             origin = manifest["provenance"]
-            names = ("confml", "git", "python", "packages", "machine")
-            entries.append(
-                {
-                    **{name: manifest[name] for name in ("name", "seed")},
-                    "seconds": None if manifest.get("resumed") else manifest["seconds"],  # of the last call
-                    "jobs": manifest["jobs"],
-                    **{name: origin[name] for name in names},
-                    "blas": sorted({library.get("architecture", "") for library in origin["blas"]}),
-                }
-            )
-    if not entries:
-        sys.exit(f"{folder / FILE}: none of the folders is that of a run")
+            entry = {name: manifest[name] for name in ("name", "seed")}
+            entry["seconds"] = None if manifest.get("resumed") else manifest["seconds"]  # of the last call
+            entry["jobs"] = manifest["jobs"]
+            entry |= {name: origin[name] for name in ("confml", "git", "python", "packages", "machine")}
+            entry["blas"] = sorted({library.get("architecture", "") for library in origin["blas"]})
+            entries.append(entry)
     content: dict[str, Any] = {"command": command, "runs": entries}
     if any(entry["seconds"] is None for entry in entries):
         rows = (row for run in runs for row in read_csv(run / "tables/timings.csv"))
@@ -155,17 +146,17 @@ def read_provenance(folder: Path) -> dict[str, Any] | None:
 def provenance_text(content: Mapping[str, Any]) -> str:
     """Return the provenance of a table as one paragraph."""
     runs = content["runs"]
-    first = runs[0]
-    packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
+    packages = runs[0]["packages"]
+    versions = ", ".join(f"{name} {packages[name]}" for name in ("numpy", "scipy", "scikit-learn"))
     return (
         f"`{content['command']}`: {len(runs)} run{'s' * (len(runs) != 1)}, {origin_text(content)}; "
         f"seed {_listed(run['seed'] for run in runs)}; confml {_listed(run['confml'] for run in runs)}, "
-        f"Python {first['python']}, {packages}; {_listed(run['machine']['processor'] for run in runs)}."
+        f"Python {runs[0]['python']}, {versions}; {_listed(run['machine']['processor'] for run in runs)}."
     )
 
 
 def origin_text(content: Mapping[str, Any]) -> str:
-    """Return the time and the commits of the runs of a table."""
+    """Return the time and the commits of the runs of a table; changes were not committed."""
     runs = content["runs"]
     seconds = [run["seconds"] for run in runs]
     jobs = _listed(run["jobs"] for run in runs)
@@ -174,7 +165,9 @@ def origin_text(content: Mapping[str, Any]) -> str:
         time = f"{_time_text(work)} of tuning, fits and predictions" if work else "time not recorded"
     else:
         time = f"{_time_text(sum(seconds))} with {jobs} job{'s' * (jobs != '1')}"
-    return f"{time}, {_listed(_commit(run['git']) for run in runs)}"
+    commits = ((run["git"] or "not recorded").partition("+") for run in runs)
+    names = (f"commit {name[:12]}{' with changes' * bool(plus)}" for name, plus, _ in commits)
+    return f"{time}, {_listed(names)}"
 
 
 def _listed(texts: Iterable[Any]) -> str:
@@ -186,11 +179,3 @@ def _time_text(seconds: float) -> str:
         if seconds >= 2 * unit:
             return f"{seconds / unit:.1f} {name}"
     return f"{seconds:.1f} seconds"
-
-
-def _commit(git: str | None) -> str:
-    """Return the text for a recorded commit; ``+changes`` marks files that were not committed."""
-    if not git:
-        return "no commit recorded"
-    commit, plus, _ = git.partition("+")
-    return f"commit {commit[:12]}{' with changes' * bool(plus)}"

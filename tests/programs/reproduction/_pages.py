@@ -77,22 +77,22 @@ def _table(name: str, numbers: Sequence[Number], folder: Path) -> Iterator[str]:
     published = known_tables()[name]
     yield f"## {published.title}"
     yield f"`{name}`, {published.unit}."
-    first = published.rows()[0]
-    keys = [text for key, text in published.keys.items() if key in first]
-    columns = {heading: [text(number) for number in numbers] for heading, text in _OPTIONAL.items()}
-    columns = {heading: texts for heading, texts in columns.items() if heading == "splits" or any(texts)}
-    headings = [*keys, "column", "paper", "confml", "± sd", *columns, "as printed", "difference", "outcome"]
+    keys = [text for key, text in published.keys.items() if key in published.rows()[0]]
+    optional = {
+        heading: text for heading, text in _OPTIONAL.items() if heading == "splits" or any(map(text, numbers))
+    }
+    headings = [*keys, "column", "paper", "confml", "± sd", *optional, "as printed", "difference", "outcome"]
     rows = []
-    for place, number in enumerate(numbers):
+    for number in numbers:
         first, *others = number.keys
         column = published.columns.get(number.column, number.column)
-        middle = [texts[place] for texts in columns.values()]
         mean, sd, printed, difference = _compared(number)
         outcome = number.outcome + (f" ({number.role})" if number.role in ("quoted", "again") else "")
         if number.reason not in ("", "chance"):
             outcome += f": [{number.reason}](#{number.reason})"
         names = [_target(number.name) + first, *others, column, number.paper]
-        rows.append([*names, mean, sd, *middle, printed, difference, outcome])
+        texts = [text(number) for text in optional.values()]
+        rows.append([*names, mean, sd, *texts, printed, difference, outcome])
     yield markdown_table(headings, rows, left=headings.index("paper"))
     if (folder / "figures" / f"{name}.svg").is_file():
         yield f"![{published.title}](figures/{name}.svg)"
@@ -136,31 +136,29 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> str:
         section, sentence, ours = (
             " ".join(str(claim[name]).split()) for name in ("section", "claim", "ours")
         )
-        shown = claim["shown"] if isinstance(claim["shown"], list) else [claim["shown"]]
         verdict = claim["verdict"] if claim.get("arithmetic") else f"**{claim['verdict']}**"
-        rows.append([section, sentence, verdict, ours, ", ".join(map(_link, shown))])
+        rows.append([section, sentence, verdict, ours, ", ".join(map(_link, shown_by(claim)))])
     table = markdown_table(["section", "claim", "verdict", "confml", "shown by"], rows, left=5)
     return f"## Claims of the text\n\n{table}"
+
+
+def shown_by(claim: Mapping[str, Any]) -> list[str]:
+    """Return the files, tests, configs and commands that show a claim."""
+    return claim["shown"] if isinstance(claim["shown"], list) else [claim["shown"]]
 
 
 def _figures(source: Source, folder: Path) -> Iterator[str]:
     captions = read_yaml("captions.yaml")
     for part in dict.fromkeys((*source.folders, *source.figures)):
         for path in sorted((folder / part / "figures").glob("*.svg")):
-            if path.with_suffix(".txt").is_file():
-                text = path.with_suffix(".txt").read_text(encoding="utf-8")
-            else:
-                text = captions.get(f"{part}/figures/{path.stem}", path.stem)
-            yield f"![{path.stem}]({part}/figures/{path.name})\n\n*{text.strip()}*"
+            caption = captions[f"{part}/figures/{path.stem}"].strip()
+            yield f"![{path.stem}]({part}/figures/{path.name})\n\n*{caption}*"
 
 
 def _runs(source: Source, folder: Path) -> Iterator[str]:
     for part in source.folders:
-        content = read_provenance(folder / part)
-        if content is not None:
+        if content := read_provenance(folder / part):
             yield f"Stored in `{part}`: {provenance_text(content)}"
-        elif (folder / part).is_dir():
-            yield f"Stored in `{part}`: versions and machine of this run were not recorded."
 
 
 def _number_row(number: Number) -> dict[str, Any]:
@@ -218,22 +216,20 @@ def _lines(source: Source, numbers: Sequence[Number], claims: Sequence, folder: 
 def _others(folder: Path) -> Iterator[str]:
     """Yield a line for each stored table that belongs to no source."""
     rows = [row for row in read_csv(folder / "leaderboard" / "leaderboard.csv") if row["column"] == "error"]
-    if rows:
-        first = min(rows, key=lambda row: float(row["mean_rank"]))
-        methods, sets = len({row["method"] for row in rows}), max(int(row["datasets"]) for row in rows)
-        yield (
-            f"- [Leaderboard](leaderboard/leaderboard.csv), last computed at commit 8f58c972: {methods} "
-            f"methods on {sets} data sets. {first['method']} has the smallest mean rank by error, "
-            f"{float(first['mean_rank']):.1f}. [Views of a posterior](confidences/views.csv)."
-        )
-    if sets := read_csv(folder / "arena" / "datasets.csv"):
-        yield f"- [Arena](arena/entries.csv), `make arena`: packages beside confml on {len(sets)} data sets."
+    first = min(rows, key=lambda row: float(row["mean_rank"]))
+    methods, sets = len({row["method"] for row in rows}), max(int(row["datasets"]) for row in rows)
+    yield (
+        f"- [Leaderboard](leaderboard/leaderboard.csv), last computed at commit 8f58c972: {methods} "
+        f"methods on {sets} data sets. {first['method']} has the smallest mean rank by error, "
+        f"{float(first['mean_rank']):.1f}. [Views of a posterior](confidences/views.csv)."
+    )
+    sets = len(read_csv(folder / "arena" / "datasets.csv"))
+    yield f"- [Arena](arena/entries.csv), `make arena`: packages beside confml on {sets} data sets."
     verdicts = Counter(row["verdict"] for row in read_csv(folder / "validity" / "validity.csv"))
-    if verdicts:
-        yield (
-            f"- [Validity](validity/validity.md), `make validity`: {verdicts.total()} simulated rates of "
-            f"p-values, probabilities and certificates: {_listed(verdicts)}."
-        )
+    yield (
+        f"- [Validity](validity/validity.md), `make validity`: {verdicts.total()} simulated rates of "
+        f"p-values, probabilities and certificates: {_listed(verdicts)}."
+    )
 
 
 def _counts(numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequence]) -> Iterator[str]:
@@ -241,22 +237,20 @@ def _counts(numbers: Mapping[str, Sequence[Number]], claims: Mapping[str, Sequen
     rows: list[list] = []
     for role, name in (("result", ""), ("size", ": sizes of data sets"), ("quoted", ": quoted numbers")):
         for source in SOURCES:
-            own = [number.outcome for number in numbers[source.key] if number.role == role]
-            if own:
-                rows.append([f"{source.title}{name}", len(own), *(own.count(outcome) for outcome in judged)])
+            outcomes = [number.outcome for number in numbers[source.key] if number.role == role]
+            if outcomes:
+                rows.append([f"{source.title}{name}", len(outcomes), *map(outcomes.count, judged)])
     yield markdown_table(["results", "numbers", *judged], rows, left=1)
-    times = [number for own in numbers.values() for number in own if number.role == "time"]
-    grids = [
-        outcome for outcome in _numbers.OUTCOMES if outcome.startswith("time") or outcome == "not computed"
-    ]
+    times = [number for number in numbers["smartsvm"] if number.role == "time"]
+    grids = [outcome for outcome in _numbers.OUTCOMES if outcome not in judged[:-1]]
     counts = [sum(number.outcome == outcome for number in times) for outcome in grids]
     row = ["SmartSVM", len(times), *counts, sum(number.splits == 1 for number in times)]
     yield markdown_table(["times", "numbers", *grids, "of one split"], [row], left=1)
     rows = []
     for source in SOURCES:
-        verdicts = Counter(one["verdict"] for one in claims[source.key] if not one.get("arithmetic"))
+        verdicts = Counter(claim["verdict"] for claim in claims[source.key] if not claim.get("arithmetic"))
         arithmetic = len(claims[source.key]) - verdicts.total()
-        rows.append([source.title, verdicts.total(), *(verdicts[one] for one in VERDICTS), arithmetic])
+        rows.append([source.title, verdicts.total(), *map(verdicts.__getitem__, VERDICTS), arithmetic])
     yield markdown_table(["claims", "counted", *VERDICTS, "arithmetic"], rows, left=1)
 
 
