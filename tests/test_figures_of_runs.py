@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from programs.figures_of_runs import combined_curves, plot_across_runs
 
 from confml.config import load_config
 from confml.errors import ConfmlError
 from confml.report.run.stored import open_run
 from confml.runner.run import Execution, run
-
-sys.path.insert(0, str(Path(__file__).parent / "programs"))
-
-from figures_of_runs import combined_curves, plot_across_runs  # noqa: E402
 
 CONFIG = """\
 name: plane
@@ -30,19 +24,19 @@ seed: 1
 """
 
 
-def computed(folder, *overrides, name="out"):
-    (folder / "plane.yaml").write_text(CONFIG)
-    config = load_config(str(folder / "plane.yaml"), overrides)
-    run(config, folder / name, Execution(1, engine="serial"))
-    return folder / name
+def computed(folder, config, *overrides):
+    """Return the folder of the finished run of a config with overrides."""
+    (folder / "config.yaml").write_text(config)
+    out = folder / f"out-{len(list(folder.iterdir()))}"
+    run(load_config(str(folder / "config.yaml"), overrides), out, Execution(1, engine="serial"))
+    return out
 
 
 def test_runs_combined_against_what_they_differ_in(tmp_path):
-    out = computed(tmp_path)
-    other = computed(tmp_path, "noise.labels=0.3", name="noisy")
-    plain = computed(tmp_path, "noise.labels=0.3", "steps=[]", name="plain")
-    again = computed(tmp_path, "seed=2", name="again")
-    runs = [open_run(folder) for folder in (out, other, plain, again)]
+    noise = "noise.labels=0.3"
+    changes = ((), (noise,), (noise, "steps=[]"), ("seed=2",))
+    folders = [computed(tmp_path, CONFIG, *overrides) for overrides in changes]
+    runs = [open_run(folder) for folder in folders]
     curves = combined_curves(runs, "noise.labels", "error", ["knn k=5"])
     assert set(curves) == {
         (name, "knn k=5", steps) for name in ("square", "at-least") for steps in ("no steps", "tomek-links")
@@ -60,19 +54,21 @@ def test_runs_combined_against_what_they_differ_in(tmp_path):
         ("square", "knn k=5"): [72],
         ("at-least", "knn k=5"): [36],
     }
-    paths = plot_across_runs([out, other], "k", "error", tmp_path / "combined", ["knn"])
+    paths = plot_across_runs(folders[:2], "k", "error", tmp_path / "combined", ["knn"])
     endings = ("svg", "png", "csv")
     assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in endings]
 
 
-def noised(folder, share, on="all"):
-    (folder / "arcs.yaml").write_text(
-        "name: arcs\ndatasets: [{name: arcs, generate: arcs, classes: 5, n: 200, test-n: 200}]\n"
-        "methods: [knn]\nprotocol: fixed-split\n"
-    )
-    config = load_config(str(folder / "arcs.yaml"), [f"noise.labels={share}", f"noise.on={on}"])
-    run(config, folder / f"{share}-{on}", Execution(1, engine="serial"))
-    return open_run(folder / f"{share}-{on}")
+ARCS = """\
+name: arcs
+datasets: [{name: arcs, generate: arcs, classes: 5, n: 200, test-n: 200}]
+methods: [knn]
+protocol: fixed-split
+"""
+
+
+def noised(folder, share, part="all"):
+    return open_run(computed(folder, ARCS, f"noise.labels={share}", f"noise.on={part}"))
 
 
 def test_the_bayes_error_has_the_label_noise_of_the_test_part(tmp_path):
@@ -85,5 +81,5 @@ def test_the_bayes_error_has_the_label_noise_of_the_test_part(tmp_path):
     # Noise of the training part alone does not change the labels that are predicted.
     (point,) = combined_curves([noised(tmp_path, 0.2, "train")], "bayes-error", "error")["knn",]
     assert point.x == 0.0
-    with pytest.raises(ConfmlError, match="with 90 % label noise is not known; it is known up to 80 %"):
+    with pytest.raises(ConfmlError, match="up to 80 %"):
         combined_curves([noised(tmp_path, 0.9)], "bayes-error", "error")

@@ -4,11 +4,13 @@ import csv
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from programs.reproduction import _numbers, _pages
+from programs.reproduction._drawings import draw_numbers
+from programs.reproduction._numbers import SOURCES
 
 from confml import published
 from confml.config import load_config
@@ -18,14 +20,6 @@ from confml.published import known_tables
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "programs" / "reproduction"
 REFERENCE = ROOT / "results" / "reference"
-sys.path.insert(0, str(PROGRAM))
-
-import _numbers  # noqa: E402
-import _pages  # noqa: E402
-from _numbers import SOURCES  # noqa: E402
-
-sys.path.remove(str(PROGRAM))
-
 TARGETS = re.findall(r"^([a-z][a-z0-9-]*):", (PROGRAM / "targets.mk").read_text(), re.MULTILINE)
 SCALES = [
     *(("table-smartsvm", scale) for scale in ("laptop", "cold", "full")),
@@ -50,32 +44,30 @@ def test_the_pages_are_those_of_the_stored_tables(numbers):
 @pytest.mark.parametrize("name", sorted(known_tables()))
 def test_every_published_number_has_a_row_on_the_page(name):
     """Read from the CSV files themselves, without the code that makes the page."""
-    wanted = Counter()
+    printed = Counter()
     with (Path(published.__file__).parent / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             keys = tuple(text for key, text in row.items() if key in KEYS)
-            wanted.update((*keys, text) for key, text in row.items() if key not in KEYS and text != "")
+            printed.update((*keys, text) for key, text in row.items() if key not in KEYS and text != "")
     key = next(source.key for source in SOURCES if name in source.tables)
     text = re.sub(r"<a id=[^>]*></a>", "", (REFERENCE / f"{key}.md").read_text(encoding="utf-8"))
     part = text[text.index(f"`{name}`, ") :]
     lines = part[: part.index("\n\n", part.index("| --- |"))].splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
-    headings, _, *rows = cells
-    paper = headings.index("paper")
-    assert wanted == Counter((*row[: headings.index("column")], row[paper]) for row in rows)
+    headings, _, *rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    column, paper = headings.index("column"), headings.index("paper")
+    assert printed == Counter((*row[:column], row[paper]) for row in rows)
 
 
 def test_every_difference_has_a_reason_and_every_reason_a_number(numbers):
-    codes = _numbers.REASONS["codes"]
-    used = {number.reason for own in numbers.values() for number in own}
-    for own in numbers.values():
-        for number in own:
-            assert number.reason in codes or number.outcome in _numbers.REPRODUCED
-            if number.outcome in ("differs, proved", "differs, setting not stated", "differs, other data"):
-                assert _numbers.REASONS["outcomes"][codes[number.reason]["kind"]] == number.outcome
-            if number.outcome == "stand-in" or number.role == "time":  # never judged
-                assert number.outcome not in _numbers.REPRODUCED
-    assert set(codes) - used <= {"open", "not-stored"}
+    codes, outcomes = _numbers.REASONS["codes"], _numbers.REASONS["outcomes"]
+    every = [number for of_source in numbers.values() for number in of_source]
+    for number in every:
+        assert number.reason in codes or number.outcome in _numbers.REPRODUCED
+        if number.outcome in ("differs, proved", "differs, setting not stated", "differs, other data"):
+            assert outcomes[codes[number.reason]["kind"]] == number.outcome
+        if number.outcome == "stand-in" or number.role == "time":  # never judged
+            assert number.outcome not in _numbers.REPRODUCED
+    assert set(codes) - {number.reason for number in every} <= {"open", "not-stored"}
     assert {rule["reason"] for rule in _numbers.REASONS["rules"]} <= set(codes)
 
 
@@ -88,7 +80,7 @@ CLAIMS = [
 def test_every_claim_names_what_shows_it(key, claim):
     """Files below results/reference, tests, configs, or targets of the Makefile: all that it mentions."""
     assert claim["verdict"] in _pages.VERDICTS and claim["section"] and claim["claim"]
-    shown = claim["shown"] if isinstance(claim["shown"], list) else [claim["shown"]]
+    shown = _pages.shown_by(claim)
     for name in shown:
         if name.startswith("make "):
             makefile = (ROOT / "Makefile").read_text()
@@ -110,11 +102,10 @@ def test_links_and_captions():
 
 
 def test_the_drawn_figures_are_the_stored_ones(numbers, tmp_path):
-    from _drawings import draw_numbers
-
-    for key, own in numbers.items():
-        for name in next(source.tables for source in SOURCES if source.key == key):
-            drawn = draw_numbers(known_tables()[name], [one for one in own if one.table == name], tmp_path)
+    for source in SOURCES:
+        for name in source.tables:
+            of_table = [number for number in numbers[source.key] if number.table == name]
+            drawn = draw_numbers(known_tables()[name], of_table, tmp_path)
             assert drawn == (REFERENCE / "figures" / f"{name}.svg").is_file()
 
 
@@ -124,17 +115,10 @@ def test_the_drawn_figures_are_the_stored_ones(numbers, tmp_path):
 def commands(target, *variables):
     """Return the words of each command of confml and of the program that a target executes."""
     mark = "printf '%s\\037' "
-    words = [
-        f"CONFML={mark}=confml",
-        f"REPRODUCTION={mark}=reproduction",
-        f"FIGURES={mark}=figures",
-        "COPY=:",
-        "LIST=:",
-        "BAYES_ERROR=:",
-        *variables,
-    ]
-    command = ["make", "-s", "-o", ".venv/installed", "-o", ".venv/installed-dev", target, *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    programs = [f"{name.upper()}={mark}={name}" for name in ("confml", "reproduction", "figures")]
+    made = ["-o", ".venv/installed", "-o", ".venv/installed-dev"]
+    words = [*programs, "COPY=:", "LIST=:", "BAYES_ERROR=:", *variables]
+    done = subprocess.run(["make", "-s", *made, target, *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [part.strip("\037").split("\037") for part in re.split("(?:^|(?<=\037))=", done.stdout) if part]
 

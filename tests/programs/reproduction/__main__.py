@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parent))
 
-from _keep import keep
-from _pages import write_pages
+from programs.reproduction._keep import keep
+from programs.reproduction._pages import write_pages
 
 REFERENCE = Path("results") / "reference"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from _numbers import OUTCOMES, Number
+from programs.reproduction._numbers import OUTCOMES, Number
 
 from confml.published import PublishedTable
 from confml.report.figures import style as styles

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from _numbers import SOURCES, is_chance
+from programs.reproduction._numbers import SOURCES, is_chance
 from programs.shared import read_csv
 
 from confml.plugins.parameters import parameters_text

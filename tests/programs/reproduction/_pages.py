@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import _numbers
 import pandas as pd
-from _drawings import draw_numbers, draw_outcomes
-from _keep import origin_text, provenance_text, read_provenance
-from _numbers import SOURCES, Number, Source, published_numbers, read_yaml
+from programs.reproduction import _numbers
+from programs.reproduction._drawings import draw_numbers, draw_outcomes
+from programs.reproduction._keep import origin_text, provenance_text, read_provenance
+from programs.reproduction._numbers import SOURCES, Number, Source, published_numbers, read_yaml
 from programs.shared import markdown_table, read_csv
 
 from confml.published import known_tables
