@@ -70,25 +70,3 @@ def is_private(folder: Path, *, follow: bool = False) -> bool:
     if not hasattr(os, "getuid"):  # Windows: access control lists keep a user's folders private
         return True
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def is_of_the_system(path: Path) -> bool:
-    """Return whether only root and this user can change a file or folder, or replace a folder above it.
-
-    The administrator of a machine, or the author of a container, may fill a cache that users only read.
-    """
-    if not hasattr(os, "getuid"):
-        return False
-    for entry in (path, *path.parents):
-        try:
-            status = os.lstat(entry)
-        except OSError:
-            return False
-        if not stat.S_ISDIR(status.st_mode) and entry != path or stat.S_ISLNK(status.st_mode):
-            return False
-        # In a folder such as /tmp others can add files, and replace their own only.
-        keeps_files = entry != path and status.st_mode & stat.S_ISVTX
-        writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not keeps_files
-        if status.st_uid not in (0, os.getuid()) or writable:
-            return False
-    return True

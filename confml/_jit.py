@@ -26,7 +26,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from confml._cache import cache_folder, close_to_others, is_of_the_system, make_private
+from confml._cache import cache_folder, close_to_others, make_private
 
 _FRESH = "confml-kernels-"
 _LOCK = "lock"  # file in the folder that a process locks while it compiles
@@ -38,8 +38,8 @@ def cache_dir() -> Path:
 
     It is set as ``NUMBA_CACHE_DIR``, which child processes inherit. numba unpickles the files of this folder,
     so a folder that another user can write into is never used: each folder up to the root of the cache must
-    belong to this user and be writable by nobody else. From a cache that belongs to root the new folder gets
-    links to the kernels that are there. A given ``NUMBA_CACHE_DIR`` is used without these checks.
+    belong to this user and be writable by nobody else. A given ``NUMBA_CACHE_DIR`` is used without these
+    checks.
     """
     if not os.environ.get("NUMBA_CACHE_DIR"):
         os.environ["NUMBA_CACHE_DIR"] = str(_default_dir())
@@ -67,25 +67,7 @@ def _default_dir() -> Path:
                 return folder
     fresh = Path(tempfile.mkdtemp(prefix=_FRESH))  # a random name and mode 0700
     atexit.register(_remove, fresh, os.getpid())
-    if is_of_the_system(folder):
-        with contextlib.suppress(OSError):  # this user cannot read it
-            _link_kernels(folder, fresh)
     return fresh
-
-
-def _link_kernels(folder: Path, fresh: Path) -> None:
-    """Fill a new folder with links to the files of a cache that this user cannot write into.
-
-    numba caches in folders only that it can write into; a file that it writes replaces the link.
-    """
-    for path in filter(is_of_the_system, folder.iterdir()):
-        if not path.is_dir():
-            if path.name != _LOCK:  # this user cannot open it
-                (fresh / path.name).symlink_to(path)
-            continue
-        (fresh / path.name).mkdir(mode=0o700)
-        for file in filter(is_of_the_system, path.iterdir()):
-            (fresh / path.name / file.name).symlink_to(file)
 
 
 def _digest_of_sources() -> str:

@@ -15,7 +15,7 @@ import click
 
 from confml._version import __version__
 from confml.errors import ConfmlError, printable
-from confml.terminal import echo, escape_controls, use_fallbacks
+from confml.terminal import echo, escape_controls, escape_missing_characters
 
 SOFTWARE, INTERRUPTED = 70, 130
 
@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _code_of(arguments: list[str]) -> int:
     """Run a command line, print its error, and return its exit code."""
-    use_fallbacks()
+    escape_missing_characters()
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     if debug:

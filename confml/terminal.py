@@ -1,32 +1,10 @@
-"""Output on terminals and pipes whose encoding cannot carry every character.
+"""Output on terminals and pipes of any width and encoding."""
 
-Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u00e9``, instead of an error.
-"""
-
-import codecs
-import json
 import sys
 import time
 from typing import IO, Any
 
 from confml.errors import printable
-
-FALLBACKS = {
-    **{"±": "+/-", "×": "x", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "·": "."},
-    **{"├": "|", "└": "`", "│": "|", "─": "-", "━": "-", "•": "*", "→": "->", "°": " deg"},
-    **dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)),
-    **{"⁻": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "ε": "epsilon", "λ": "lambda", "θ": "theta"},
-}
-_HANDLER = "confml.fallback"
-
-
-def carried(text: str, encoding: str | None) -> str:
-    """Return the `printable` text with ASCII forms of the characters that an encoding cannot carry."""
-    text = printable(text)
-    encoding = encoding or "utf-8"
-    if text.isascii() or encoding.lower().replace("-", "").startswith("utf"):
-        return text
-    return text.encode(encoding, _HANDLER).decode(encoding)
 
 
 def width_of(stream: IO[str]) -> int | None:
@@ -113,19 +91,8 @@ class StatusLine:
             self._stream.flush()
 
 
-def use_fallbacks() -> None:
-    """Let stdout and stderr write every text, whatever their encoding is."""
+def escape_missing_characters() -> None:
+    """Let stdout and stderr escape the characters that their encoding does not have."""
     for stream in (sys.stdout, sys.stderr):
-        encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-        if not encoding.replace("-", "").startswith("utf") and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=_HANDLER)
-
-
-def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    characters = error.object[error.start : error.end]
-    return "".join(FALLBACKS.get(char) or json.dumps(char)[1:-1] for char in characters), error.end
-
-
-codecs.register_error(_HANDLER, _replace)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

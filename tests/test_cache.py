@@ -56,33 +56,6 @@ def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
     assert cache not in _jit.cache_dir().parents
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "getuid") or os.getuid() != 0, reason="needs a cache that belongs to root"
-)
-@pytest.mark.parametrize("lax", [None, "root", "folder", "kernels", "file"])
-def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
-    folder = _jit.cache_dir()
-    for name in ("compiled-knn", "lock"):
-        (folder / name).touch()
-    (folder / "kernels").mkdir()
-    (folder / "kernels" / "one.nbi").write_text("of root")
-    for path in (cache, folder, folder / "kernels"):
-        path.chmod(0o777 if path.name == lax or path == cache and lax == "root" else 0o755)
-    if lax in ("folder", "file"):
-        (folder if lax == "folder" else folder / "kernels" / "one.nbi").chmod(0o777)
-    del os.environ["NUMBA_CACHE_DIR"]
-    monkeypatch.setattr(os, "getuid", lambda: 4711)
-    fresh = _jit.cache_dir()
-    assert cache not in fresh.parents and mode(fresh) == 0o700
-    assert not (fresh / "lock").exists()  # the user cannot open it
-    assert (fresh / "compiled-knn").exists() == (lax in (None, "kernels", "file"))
-    assert (fresh / "kernels" / "one.nbi").exists() == (lax is None)
-    if lax is None:
-        (fresh / "new").write_text("of the user")
-        os.replace(fresh / "new", fresh / "kernels" / "one.nbi")
-        assert (folder / "kernels" / "one.nbi").read_text() == "of root"
-
-
 def test_no_name_in_the_temporary_folder_can_be_guessed(cache):
     """Without a writable cache the folder is new each time: nobody can have put anything there."""
     cache.write_text("a file where the cache should be")

@@ -93,15 +93,6 @@ PROMISES: Mapping[str, Promise] = {
 """Every guarantee by name: who is promised what, under which condition, proved where, simulated how."""
 
 
-def promise_table() -> str:
-    """Return the guarantees as a Markdown table."""
-    heads = ("name", "guarantee", "for", "condition", "holds", "source", "simulated")
-    lines = [heads, ("---",) * len(heads)]
-    for name, promise in PROMISES.items():
-        lines.append((f"`{name}`", *promise[:5], ", ".join(f"`{entry}`" for entry in promise.simulated)))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 class RegionPromise(NamedTuple):
     """Whether the bound of p-values holds.
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from confml.methods import METHODS
 from confml.methods.base import Method
 from confml.methods.registry import methods
 from confml.plugins.parameters import check_parameters
 from confml.predictions.support_vectors import check_support_vectors
 from confml.predictions.trees import check_trees
+from confml.steps import STEPS
 from confml.steps.base import Step
 from confml.steps.registry import steps
 
@@ -20,7 +22,6 @@ _BY_MODULE = {
     "confml.measures.chains": "ChainDiagnostics",
     "confml.measures.costs": "Costs",
     "confml.measures.prediction": "Prediction",
-    "confml.methods.bayes_discriminant": "BayesDiscriminant",
     "confml.methods.bayes_knn.adaptive": "Draws MetricPosterior",
     "confml.methods.bayes_knn.bayes_knn": "BayesKNN",
     "confml.methods.bayes_knn.posterior": "BetaDensity NodePosterior Nodes Training",
@@ -35,7 +36,6 @@ _BY_MODULE = {
     "confml.methods.linear.perceptron": "Perceptron",
     "confml.methods.linear.polynomial": "Polynomial",
     "confml.methods.linear.winnow": "Winnow",
-    "confml.methods.majority_class": "MajorityClass",
     "confml.methods.naive_bayes": "Bins CategoryProbabilities Gaussians KernelDensity NaiveBayes",
     "confml.methods.samples.samples": "Samples",
     "confml.methods.sklearn.coded_labels": "CodedLabels",
@@ -49,7 +49,6 @@ _BY_MODULE = {
     "confml.methods.tcm_nn.group_rows": "GroupRows",
     "confml.methods.tcm_nn.neighbour_counter": "NeighbourCounter",
     "confml.methods.tcm_nn.tcm_nn": "TCMNN",
-    "confml.methods.tcm_svm": "TCMSVM",
     "confml.methods.venn_abers.venn_abers": "VennAbers VennAbersTable",
     "confml.methods.version_space.bayes_point_machine": "BayesPointMachine",
     "confml.methods.version_space.bayes_transduction": "BayesTransduction",
@@ -63,20 +62,17 @@ _BY_MODULE = {
     "confml.neighbours.scaling": "SafeScale",
     "confml.predictions.model": "Facts Model TrainingRows",
     "confml.runner.split_data": "_StepsPerPart",
-    "confml.steps.impute_mean": "ImputeMean",
     "confml.steps.pipeline": "StepPipeline",
-    "confml.steps.reduction": "ConsistentSubset SelectExamples TomekLinks",
-    "confml.steps.scaling": "MinMax RowStandardise Standardise",
-    "confml.steps.select_attributes": "SelectAttributes",
-    "confml.steps.select_by_bayes_error": "SelectByBayesError",
-    "confml.steps.smooth_images": "SmoothImages",
     "confml.steps.transformer": "TransformerStep",
     "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
     "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
     "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
     "sklearn.tree._tree": "Tree",
 }
-TRUSTED = tuple(f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split())
+TRUSTED = (
+    *(f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()),
+    *(location.replace(":", ".") for location in (*METHODS.values(), *STEPS.values())),
+)
 """Classes of confml, and of scikit-learn: `check_objects` checks those that compiled code reads."""
 
 

@@ -5,40 +5,37 @@ On a terminal the tables fit its width. In a pipe or a file they are plain text 
 
 import sys
 from pathlib import Path
-from typing import IO
 
 from confml._json import from_json, to_json
+from confml.errors import printable
 from confml.report.forms.short_table import short_table
 from confml.report.forms.summary import shown_summary
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable, to_console
 from confml.report.tables.notes import NOTES_FILE, notes_of
 from confml.report.tables.summary import counts_document, summary_document
-from confml.terminal import carried, folded, width_of
+from confml.terminal import folded, width_of
 
 PAGE = "report.html"
 
 
-def print_run(
-    results: RunResults, folder: Path, stream: IO[str] | None = None, everything: bool = False
-) -> None:
+def print_run(results: RunResults, folder: Path, everything: bool = False) -> None:
     """Print the results of a run whose reports are in ``folder``.
 
     everything: also print all results.
     """
-    stream = stream or sys.stdout
     if (table := short_table(results)) is not None:
-        print_shown(table, stream)
+        print_shown(table)
     if everything and (shown := shown_summary(results)).frame.size:
-        print_shown(shown, stream)
+        print_shown(shown)
     lines = _answer(folder)
     notes = folder / NOTES_FILE
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(note if note.startswith("warning: ") else f"note: {note}")
     lines += list_outputs(folder)
-    width = width_of(stream)
-    wrapped = (part for line in lines for part in folded(line, width))
-    stream.write(carried("".join(f"{line}\n" for line in wrapped), getattr(stream, "encoding", None)))
+    width = width_of(sys.stdout)
+    for line in lines:
+        print("\n".join(folded(printable(line), width)))
 
 
 def _answer(folder: Path) -> list[str]:
@@ -52,17 +49,15 @@ def _answer(folder: Path) -> list[str]:
     return [*lines, *(f"answer: {text}" for text in answer["short"]), ""]
 
 
-def print_json(results: RunResults, stream: IO[str] | None = None, counts: bool = False) -> None:
+def print_json(results: RunResults, counts: bool = False) -> None:
     """Print ``summary.json``; counts: only the name of the run and the numbers of its cells."""
     document = (counts_document if counts else summary_document)(results)
-    (stream or sys.stdout).write(to_json(document, indent=1) + "\n")
+    print(to_json(document, indent=1))
 
 
-def print_shown(table: ShownTable, stream: IO[str] | None = None) -> None:
-    """Print a table in the width and the encoding of a stream."""
-    stream = stream or sys.stdout
-    text = to_console(table, width_of(stream))
-    stream.write(carried(text, getattr(stream, "encoding", None)))
+def print_shown(table: ShownTable) -> None:
+    """Print a table in the width of the terminal."""
+    print(printable(to_console(table, width_of(sys.stdout))), end="")
 
 
 def list_outputs(folder: Path) -> list[str]:

@@ -1,7 +1,6 @@
 """Reports of runs made by hand: golden files, numbers, names, tables, figures, and what is printed."""
 
 import csv
-import io
 import json
 import math
 import re
@@ -91,15 +90,15 @@ def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
     assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
 
 
-def test_a_run_without_results_has_a_report_too(tmp_path):
+def test_a_run_without_results_has_a_report_too(tmp_path, capsys):
     run = golden_run()
     empty = type(run)(run.config, run.cells, {}, run.failures, run.datasets)
     write_report(empty, tmp_path)
     assert read(tmp_path / "metrics.csv") == [] and len(read(tmp_path / "tables/failures.csv")) == 2
     assert "0 of 20 fits finished, 2 failed" in (tmp_path / ".run/notes.txt").read_text()
-    out = io.StringIO()
-    print_run(empty, tmp_path, out)
-    assert "failures.csv" in out.getvalue() and "Results" not in out.getvalue()
+    print_run(empty, tmp_path)
+    out = capsys.readouterr().out
+    assert "failures.csv" in out and "Results" not in out
 
 
 # ---- metrics and summaries
@@ -332,7 +331,6 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
 # ---- what is printed
 
 
-def test_print_json_is_the_summary(report):
-    out = io.StringIO()
-    print_json(golden_run(paper=PAPER), out)
-    assert out.getvalue() == (report / "summary.json").read_text(encoding="utf-8")
+def test_print_json_is_the_summary(report, capsys):
+    print_json(golden_run(paper=PAPER))
+    assert capsys.readouterr().out == (report / "summary.json").read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
 """Printed tables of a Bayes error study."""
 
 import re
-import sys
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 
@@ -43,9 +42,8 @@ ties); error %: estimate; lower, upper: bounds of the Bayes error (not a confide
 """
 
 
-def print_study(study: Study, *, stream: IO[str] | None = None) -> None:
+def print_study(study: Study) -> None:
     """Print the results; long tables are cut, with a note."""
-    stream = stream or sys.stdout
     for name, columns in FORMS.items():
         if rows := TABLES[name](study):
             shown = rows[: MOST_ROWS.get(name)]
@@ -57,13 +55,13 @@ def print_study(study: Study, *, stream: IO[str] | None = None) -> None:
                 forms.pop("interval", None)
             frame = pd.DataFrame([{key: text_of(form, row) for key, form in forms.items()} for row in shown])
             frame = frame.rename(columns={"interval": f"{100 * (study.request.intervals or 0):g}% interval"})
-            print_shown(ShownTable(title, frame, note, keys=KEY_COLUMNS[name]), stream)
-    stream.write(LEGEND)
+            print_shown(ShownTable(title, frame, note, keys=KEY_COLUMNS[name]))
+    print(LEGEND, end="")
     if study.intervals is not None:
         blocks = f"by leaving out each of {study.intervals.blocks} blocks"
-        stream.write(f"intervals: for the expected share, {blocks}; they do not include the bias\n")
+        print(f"intervals: for the expected share, {blocks}; they do not include the bias")
     if study.true_error is not None:
-        stream.write(f"true Bayes error of {study.name}: {100 * study.true_error:.2f} %\n")
+        print(f"true Bayes error of {study.name}: {100 * study.true_error:.2f} %")
 
 
 def text_of(form: str, row: Mapping[str, Any]) -> str:

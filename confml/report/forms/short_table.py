@@ -48,7 +48,7 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
     texts: dict[str, list[str]] = {key: [line[index] for line in lines] for index, key in enumerate(KEYS)}
     for column in columns:
         estimates = [comparisons.estimate(line, column.key, level if column.per else None) for line in lines]
-        cells = [estimate_text(estimate, column, with_sd=not column.per) for estimate in estimates]
+        cells = [estimate_text(estimate, column) for estimate in estimates]
         if column.key == "error":
             marks = [
                 " +" * estimate.best or " *" * estimate.worse if estimate else "" for estimate in estimates
@@ -59,13 +59,10 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
             cells = [text + " low" * is_low for text, is_low in zip(cells, low, strict=True)]
         if column.key == "error" or any(cells):
             texts[column.heading] = cells
-    units = [
-        f"{column.heading} in {column.unit}" for column in columns if column.heading in texts and column.per
-    ]
-    about = [
-        rest,
-        f"error: mean in %{' ± sd over splits' * (' ± ' in ''.join(texts['error']))}, + the lowest",
-    ]
+    shown = [column for column in columns if column.heading in texts]
+    units = [f"{column.heading} in {column.unit}" for column in shown if column.per]
+    with_sd = " ± sd over splits" * (" ± " in "".join(texts["error"]))
+    about = [rest, f"error: mean in %{with_sd}, + the lowest"]
     if level is not None and units:
         about += [
             f"regions at significance level {level:g}: {', '.join(units)}",

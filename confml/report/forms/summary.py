@@ -78,7 +78,7 @@ def shown_summary(results: RunResults, plain: bool = False) -> ShownTable:
             if estimate is not None and plain:
                 estimate = estimate._replace(interval=None)
             mark = " *" * (estimate is not None and estimate.worse and not plain)
-            texts[-1].append(estimate_text(estimate, column, with_sd=not column.per) + mark)
+            texts[-1].append(estimate_text(estimate, column) + mark)
             best[-1].append(estimate is not None and estimate.best)
         before = line
     frames = pd.DataFrame(texts, columns=header), pd.DataFrame(best, columns=header)
@@ -132,10 +132,13 @@ def csv_rows(summary: Summary) -> Iterator[tuple]:
                 yield (*line, f"{metric}_{end}", level, value, math.nan, estimate.n, False, None, False)
 
 
-def estimate_text(estimate: Estimate | None, column: Metric, with_sd: bool = True) -> str:
-    """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
+def estimate_text(estimate: Estimate | None, metric: Metric) -> str:
+    """Return the mean, in per cent for a share, with its interval or, of metrics without levels, with its sd.
+
+    "-" if it is undefined, "" without the metric.
+    """
     if estimate is None:
         return ""
     if interval := estimate.interval:
-        return f"{column.text(estimate.mean)} ({column.text(interval[0])} to {column.text(interval[1])})"
-    return column.text(estimate.mean, estimate.sd) if with_sd else column.text(estimate.mean)
+        return f"{metric.text(estimate.mean)} ({metric.text(interval[0])} to {metric.text(interval[1])})"
+    return metric.text(estimate.mean, math.nan if metric.per else estimate.sd)

@@ -55,10 +55,8 @@ def results_table(
         heading = metric.label if at is None else f"{metric.label} at {at:g}"
         spread = ", mean ± sd over splits" * (metric.key == "error")
         about[heading] = f"{metric.about[:1].upper()}{metric.about[1:]}{spread}."
-        texts[heading], best[heading] = (
-            [_text(estimate, metric) for estimate in estimates],
-            _best(estimates, metric),
-        )
+        texts[heading] = [_text(estimate, metric) for estimate in estimates]
+        best[heading] = _best(estimates, metric)
         if metric.key == "coverage" and at is not None:
             low = [" low" * (comparisons.low_coverage(line, at) is not None) for line in shown]
             texts[heading] = [text + mark for text, mark in zip(texts[heading], low, strict=True)]
@@ -72,9 +70,8 @@ def results_table(
         texts[CERTIFIED] = [f"{100 * certified[line]:.0f}" if line in certified else DASH for line in shown]
     texts[TIME] = [f"{comparisons.seconds(line):.2g}" for line in shown]
     missing = [f"{label} (failed)" for label in failed if label not in texts["method"]]
-    frame = pd.concat([pd.DataFrame(texts), pd.DataFrame({"method": missing})], ignore_index=True).fillna(
-        DASH
-    )
+    frames = [pd.DataFrame(texts), pd.DataFrame({"method": missing})]
+    frame = pd.concat(frames, ignore_index=True).fillna(DASH)
     bold = pd.DataFrame(best).reindex(index=frame.index, columns=frame.columns, fill_value=False)
     left_out = comparison.left_out if comparison is not None else {}
     notes = [
@@ -96,10 +93,9 @@ def results_table(
 def _text(estimate: Estimate | None, metric: Metric) -> str:
     if estimate is None or math.isnan(estimate.mean):
         return DASH
-    if metric.key in COSTS:
-        return estimate_text(estimate, metric)
-    with_sd = metric.key == "error"
-    return metric.text(estimate.mean, estimate.sd if with_sd else math.nan).replace("-", "\N{MINUS SIGN}")
+    if metric.key not in ("error", *COSTS):
+        estimate = estimate._replace(sd=math.nan)
+    return estimate_text(estimate, metric).replace("-", "\N{MINUS SIGN}")
 
 
 def _best(estimates: Sequence[Estimate | None], metric: Metric) -> list[bool]:
