@@ -255,11 +255,7 @@ def load_settings(
 
     if isinstance(overrides, Mapping):
         overrides = [f"{key}={flow(value)}" for key, value in overrides.items()]
-    names: dict[str, Any] = {
-        "figures": FIGURES,
-        "tables": known_tables(),
-        "check_figure": check_figure,
-    }
+    names: dict[str, Any] = {"figures": FIGURES, "tables": known_tables(), "check_figure": check_figure}
     if isinstance(config, Mapping):
         return make_config(config, overrides=overrides, **names)
     return load_config(config, overrides, **names)

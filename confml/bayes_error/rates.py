@@ -72,7 +72,7 @@ def bayes_errors(
     correct_bias: bool = True,
     normalise: bool = True,
 ) -> BayesErrors:
-    """Return `pairwise_bayes_error`, `one_vs_rest_bayes_error` and bounds for all classes of the same trees.
+    """Return estimates for pairs of classes, for each class and for all classes, from the same trees.
 
     Several threads are used inside `confml.threads`.
 
@@ -134,13 +134,6 @@ def pairwise_bayes_error(
     X, classes, codes = check(X, y, trees, count)
     pairs, _, _ = count_crossings(X, codes, classes.size, trees, whole=False)
     return rates(classes, pairs, count, correct_bias, normalise)
-
-
-def one_vs_rest_bayes_error(
-    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
-) -> BayesErrorRates:
-    """Return one-vs-rest estimates, from the trees of all rows; arguments as for `pairwise_bayes_error`."""
-    return bayes_errors(X, y, trees, count, correct_bias, normalise).one_vs_rest
 
 
 def rates(

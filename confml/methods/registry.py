@@ -94,8 +94,8 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 def _check_calibration_on_all(name: str, settings: Mapping[str, dict[str, Any]]) -> None:
     """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
     if "samples" in settings:
-        hint = "add a column draw to the file: one line for each row and draw"
-        raise ConfigError(f"{name} is not fitted, so samples cannot draw from a posterior", hint=hint)
+        message = f"{name} is not fitted, so samples cannot draw from a posterior"
+        raise ConfigError(message, hint="remove samples")
     for key, of_key in settings.items():
         if of_key.get(key) == "cross":
             hint = f"use {key}: {WRAPPERS[key].kind}"

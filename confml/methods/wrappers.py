@@ -10,9 +10,9 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.methods.base import Method
-from confml.methods.conformal import Conformal
-from confml.methods.samples import Samples
-from confml.methods.venn_abers import VennAbers
+from confml.methods.conformal.conformal import Conformal
+from confml.methods.samples.samples import Samples
+from confml.methods.venn_abers.venn_abers import VennAbers
 from confml.methods.wrapper_method import WrapperMethod
 
 WRAPPERS: Mapping[str, type[WrapperMethod]] = {cls.key: cls for cls in (Samples, Conformal, VennAbers)}

@@ -8,15 +8,10 @@ from reference import bayes_error as naive
 from trials import more_of
 
 import confml
-from confml.bayes_error import (
-    bayes_errors,
-    forests,
-    one_vs_rest_bayes_error,
-    pairwise_bayes_error,
-    spanning_trees,
-    warnings_about,
-)
+from confml.bayes_error import forests
+from confml.bayes_error.crossings import spanning_trees
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
+from confml.bayes_error.rates import bayes_errors, pairwise_bayes_error, warnings_about
 from confml.errors import ConfigError, DataError
 
 # Ways through the code that a small set would not take by itself: each is a set of replaced constants.
@@ -186,7 +181,7 @@ def test_hundreds_of_classes():
 def test_fields_shapes_and_options():
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(90, 2)), np.repeat(["x", "y", "z"], [50, 30, 10])
-    pairs, rest = pairwise_bayes_error(X, y), one_vs_rest_bayes_error(X, y)
+    pairs, rest = pairwise_bayes_error(X, y), bayes_errors(X, y).one_vs_rest
     assert pairs.classes.tolist() == ["x", "y", "z"]
     for field in ("estimate", "lower", "upper", "crossings", "crossings_tie_low", "crossings_tie_high"):
         values = getattr(pairs, field)

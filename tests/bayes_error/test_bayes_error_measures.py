@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
-from confml.bayes_error import bayes_errors, pairwise_bayes_error
 from confml.bayes_error.estimates import cover_hart_bound
+from confml.bayes_error.rates import bayes_errors, pairwise_bayes_error
 from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
 from confml.bayes_error.uncertainty import leave_block_out_intervals
 from confml.data.generators import two_gaussians_bayes_error

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from reference import bayes_error as naive
 
-from confml.bayes_error import forests, spanning_trees
+from confml.bayes_error import forests
+from confml.bayes_error.crossings import spanning_trees
 from confml.bayes_error.points import Points
 
 

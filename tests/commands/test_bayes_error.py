@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import command, refusal
 
-from confml.bayes_error import bayes_errors
+from confml.bayes_error.rates import bayes_errors
 from confml.bayes_error.selection import select_attributes
 from confml.data import load
 from confml.report.bayes_error.study import attribute_groups

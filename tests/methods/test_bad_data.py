@@ -16,10 +16,10 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 
+from confml import Conformal
 from confml.measures.prediction import Prediction
 from confml.methods import registry
 from confml.methods.base import Views
-from confml.methods.conformal import Conformal
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.runner.check_views import check_views
 

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import confml
+from confml import BayesKNN
 from confml.data import load
 from confml.data.generators import five_gaussians, five_gaussians_probability
 from confml.methods.base import Views
-from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn.posterior import Nodes, Training
 from confml.runner.check_views import check_views
 

@@ -10,8 +10,8 @@ from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
+from confml import KNN
 from confml.data import load
-from confml.methods.knn import KNN
 from confml.methods.knn.weighted_knn import WeightedKNN
 from confml.methods.linear._kernels import LARGEST, SMALLEST
 from confml.methods.linear.linear_svm import LinearSVM

@@ -16,10 +16,10 @@ from sklearn.naive_bayes import GaussianNB
 from trials import blobs
 
 import confml
+from confml import KNN, Conformal, LinearSVM
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.conformal import Conformal
 from confml.methods.conformal.scores import (
     ROUNDING,
     aps_scores,
@@ -27,8 +27,6 @@ from confml.methods.conformal.scores import (
     margin_scores,
     margin_scores_of_shares,
 )
-from confml.methods.knn import KNN
-from confml.methods.linear import LinearSVM
 from confml.methods.registry import build, check
 from confml.methods.svm.ovo_svm import OvOSVM
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from reference import knn_distances as literal
 from trials import tied_rows
 
+from confml import KNN
 from confml.data import load
-from confml.methods.knn import KNN
 from confml.neighbours import nearest_rows
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.steps.scaling import RowStandardise

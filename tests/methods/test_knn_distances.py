@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from reference import knn_distances as literal
 from trials import tied_rows
 
+from confml import KNN, WeightedKNN
 from confml.data import load
 from confml.errors import ConfmlError
-from confml.methods.knn import KNN, WeightedKNN
 from confml.neighbours.distance_kinds import prepare_rows
 
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from trials import clouds
 
 import confml
-from confml.bayes_error import one_vs_rest_bayes_error
+from confml.bayes_error.rates import bayes_errors
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.dag_svm import DAGSVM
 from confml.methods.svm.gen_svm import GenSVM
@@ -110,7 +110,7 @@ def test_penalties_and_class_weights_are_scikit_learns(C, weight, solver):
 @pytest.mark.parametrize("method", [OvRSVM, SmartSVM, CrammerSinger])
 def test_weights_by_bayes_error_are_those_of_the_training_part(method):
     X, y, X_test = clouds()
-    estimate = one_vs_rest_bayes_error(X, y).estimate
+    estimate = bayes_errors(X, y).one_vs_rest.estimate
     assert np.ptp(estimate) > 0
     numbers = (1 + estimate) / np.mean(1 + estimate)
     given = dict(zip(np.unique(y).tolist(), numbers.tolist(), strict=True))

@@ -12,13 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from skops.io import dumps, loads
 from trials import checks_of, clouds
 
+from confml import Conformal, Samples, VennAbers
 from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.base import Method, Views
-from confml.methods.conformal import Conformal
-from confml.methods.samples import Samples
 from confml.methods.sklearn.sklearn_method import SklearnMethod
-from confml.methods.venn_abers import VennAbers
 from confml.plugins.parameters import Integer
 from confml.predictions.trusted import trusted_types
 

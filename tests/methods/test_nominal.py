@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from confml import KNN
 from confml.config import make_config
-from confml.methods.knn import KNN
 from confml.report.run.stored import open_run
 from confml.report.write import write_report
 from confml.runner.plan import load_datasets

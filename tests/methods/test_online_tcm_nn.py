@@ -5,8 +5,8 @@ import pytest
 from reference import tcm_nn as naive
 from trials import rows_of
 
+from confml import TCMNN
 from confml.methods.registry import build
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
 from confml.methods.tcm_nn.online_pass import OnlinePass
 

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from trials import blobs
 
 import confml
+from confml import Conformal
 from confml.errors import ConfmlError
-from confml.methods.conformal import Conformal
 from confml.methods.label_shift import bbse_intervals
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.shift import ShiftWeights, covariate_weights, label_weights

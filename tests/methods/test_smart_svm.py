@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 from trials import clouds
 
-from confml.bayes_error import pairwise_bayes_error
+from confml.bayes_error.rates import pairwise_bayes_error
 from confml.methods.svm.class_tree import class_tree, restricted
 from confml.methods.svm.graph_cuts import minimum_cut
 from confml.methods.svm.ovo_svm import OvOSVM

@@ -6,8 +6,8 @@ from reference import tcm_nn as naive
 from trials import more_of, rows_of
 
 import confml
+from confml import TCMNN
 from confml.errors import ConfmlError
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 # ---- the same counts as the definition, bit for bit

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multinomial
 from sklearn.datasets import load_iris
 
-from confml.methods.knn import KNN
+from confml import KNN
 from confml.methods.linear.perceptron import Perceptron, learn
 from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow

@@ -7,12 +7,10 @@ from sklearn.naive_bayes import GaussianNB
 from trials import blobs
 
 import confml
+from confml import KNN, Conformal, VennAbers
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods import registry
-from confml.methods.conformal import Conformal
-from confml.methods.knn import KNN
-from confml.methods.venn_abers import VennAbers
 from confml.methods.venn_abers.venn_abers import VennAbersTable, score_view
 
 

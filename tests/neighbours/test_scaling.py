@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from confml import KNN
 from confml.errors import ConfmlError
-from confml.methods.knn import KNN
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import NearestRows
 from confml.neighbours.scaling import FARTHEST, SafeScale

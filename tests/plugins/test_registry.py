@@ -44,7 +44,7 @@ def test_every_method_with_the_word_is_named():
 
 MODULE = """
 from sklearn.dummy import DummyClassifier
-from confml.methods.knn import KNN
+from confml import KNN
 
 class Near(KNN):
     '''A neighbour from elsewhere.'''

@@ -9,6 +9,7 @@ import pytest
 from command_line import refusal
 
 import confml
+from confml import TCMNN
 from confml.config import restore_config
 from confml.config.schema import StepSpec
 from confml.data.csv_table import load_tables
@@ -17,7 +18,6 @@ from confml.data.table_files import chunks_of
 from confml.errors import ConfigError
 from confml.measures import Case, Context
 from confml.measures.prediction import Prediction
-from confml.methods.tcm_nn import TCMNN
 from confml.predictions.batch import Output
 from confml.predictions.default_config import config_values
 from confml.predictions.exchangeability import outside_probability

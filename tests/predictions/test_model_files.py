@@ -12,9 +12,9 @@ from programs.fuzz.model_mutants import members_of, signed
 from sklearn.svm import SVC
 
 import confml
+from confml import TCMNN
 from confml.errors import ConfmlError, DataError
 from confml.methods.registry import known_methods
-from confml.methods.tcm_nn import TCMNN
 from confml.plugins.parameters import Choice
 from confml.predictions.store import FORMAT, CannotStore, save_model
 from confml.predictions.trusted import objects_in

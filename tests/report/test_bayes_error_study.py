@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from confml.bayes_error import bayes_errors
+from confml.bayes_error.rates import bayes_errors
 from confml.data import load
 
 

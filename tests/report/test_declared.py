@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from report.report_cases import entry, figure, infos, make_config, make_run, result_of
 
+from confml import KNN, Conformal
 from confml.config import make_config as config_of
 from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
@@ -11,8 +12,6 @@ from confml.measures.costs import costs_of
 from confml.measures.prediction import ENTROPIES, Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean
-from confml.methods.conformal import Conformal
-from confml.methods.knn import KNN
 from confml.report.answers.datasets import ranking
 from confml.report.declared import declared_metrics
 from confml.report.figures import FIGURES, check_figure

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.methods.knn import KNN
+from confml import KNN
 from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks, find_links
 
 

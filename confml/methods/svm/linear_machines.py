@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confml._threads import for_each
-from confml.bayes_error import one_vs_rest_bayes_error
+from confml.bayes_error.rates import bayes_errors
 from confml.bayes_error.selection import class_weights
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
@@ -161,7 +161,7 @@ def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
     if len(classes) < 2:
         return None
     rows = X.toarray() if hasattr(X, "toarray") else X
-    numbers = class_weights(one_vs_rest_bayes_error(rows, codes).estimate)
+    numbers = class_weights(bayes_errors(rows, codes).one_vs_rest.estimate)
     return dict(zip(classes.tolist(), numbers.tolist(), strict=True))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from confml.bayes_error import pairwise_bayes_error
+from confml.bayes_error.rates import pairwise_bayes_error
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode, FitDetails

@@ -16,7 +16,7 @@ from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, add_legen
 from confml.report.numbers.outcomes import first_split
 
 if TYPE_CHECKING:  # every run lists the figures, and these modules take long to import
-    from confml.methods.version_space import BayesTransduction
+    from confml.methods.version_space.bayes_transduction import BayesTransduction
     from confml.methods.version_space.joint_labelling import JointLabelling
 
 WORKING, LABELLED, LABELLINGS = (

@@ -11,15 +11,10 @@ from confml.report.tables.table import Files, Table
 # Module of this package and name in it, in the order of the report.
 OUTPUTS = (
     *("metrics:TABLE", "timings:TABLE", "tuning:TABLE", "summary:TABLE", "summary:JSON", "summary:RESULTS"),
-    *(
-        "failures:TABLE",
-        "confusion:CONFUSION",
-        "confusion:CLASS_METRICS",
-    ),
-    *("class_coverage:TABLE", "groups:TABLE", "rejection_curves:TABLE", "matched:TABLE"),
-    *("certified:TABLE", "certified_jointly:TABLE", "regions:REGIONS"),
-    *("shift:TABLE", "shift:OF_CLASSES", "monitoring:TABLE", "dropped:TABLE"),
-    *("threshold_curves:TABLE", "published_tables:PUBLISHED", "ranks:RANKS"),
+    *("failures:TABLE", "confusion:CONFUSION", "confusion:CLASS_METRICS", "class_coverage:TABLE"),
+    *("groups:TABLE", "rejection_curves:TABLE", "matched:TABLE", "certified:TABLE"),
+    *("certified_jointly:TABLE", "regions:REGIONS", "shift:TABLE", "shift:OF_CLASSES", "monitoring:TABLE"),
+    *("dropped:TABLE", "threshold_curves:TABLE", "published_tables:PUBLISHED", "ranks:RANKS"),
     *("notes:NOTES", "page:FIGURES", "page:PAGE"),
 )
 

@@ -15,10 +15,10 @@ import sys
 import numpy as np
 from _pairs import PEAK_MB, Row, Skipped, needs, paired, row
 
-from confml.bayes_error import spanning_trees
+from confml import TCMNN
+from confml.bayes_error.crossings import spanning_trees
 from confml.data import load
 from confml.errors import ConfmlError
-from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online_pass import OnlinePass
 
 BLOCK = 512
@@ -117,7 +117,7 @@ def bench_online_cp() -> Row:
 LARGE = f"""
 import sys, time
 import numpy as np
-from confml.methods.tcm_nn import TCMNN
+from confml import TCMNN
 n, m, features, classes = int(sys.argv[1]), 10_000, 9, 7
 rng = np.random.default_rng(0)
 y, labels = rng.integers(0, classes, n), rng.integers(0, classes, m)

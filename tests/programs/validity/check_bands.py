@@ -12,7 +12,7 @@ from _examples import sample, seeded
 from scipy.stats import norm
 from sklearn.svm import SVC
 
-from confml.bayes_error import bayes_errors
+from confml.bayes_error.rates import bayes_errors
 from confml.data.generators import GENERATORS
 from confml.measures import Case
 from confml.measures.bounds import sparse_svm_bound

@@ -7,9 +7,7 @@ from _entries import Entry, grid, p_value_claims, rejected
 from _examples import sample, true_p_value
 from sklearn.naive_bayes import GaussianNB
 
-from confml.methods.conformal import Conformal
-from confml.methods.knn import KNN
-from confml.methods.tcm_nn import TCMNN
+from confml import KNN, TCMNN, Conformal
 
 COLUMNS = [("site", None), ("age", None)]
 

@@ -6,7 +6,7 @@ import numpy as np
 from _entries import ABOUT, EXACTLY, Claim, Entry, grid, p_value_claims, rejected
 from sklearn.linear_model import LogisticRegression
 
-from confml.methods.conformal import Conformal
+from confml import Conformal
 from confml.methods.conformal import conformal as module
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.shift import ShiftWeights, covariate_weights

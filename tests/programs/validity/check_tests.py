@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from _entries import ABOUT, AT_LEAST, Claim, Entry, grid, p_value_claims, rejected
 
-from confml.bayes_error import pairwise_bayes_error
+from confml.bayes_error.rates import pairwise_bayes_error
 from confml.bayes_error.uncertainty import leave_block_out_intervals
 from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
