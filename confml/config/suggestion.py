@@ -90,7 +90,8 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
     UTF-8, which no config can name.
     """
     spec, reasons = dict(spec), dict[str, str]()
-    table = _read(spec, reasons)
+    form = spec.get("separator"), spec.get("encoding"), spec.get("header", True), spec.get("sheet")
+    table = read_table(Path(spec["csv"]), *form)
     _leave_out(table, spec, reasons)
     try:
         data = _coded(table, {"missing": "mean", **spec})
@@ -138,22 +139,6 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
 
 
 # ---- the file
-
-
-def _read(spec: dict[str, Any], reasons: dict[str, str]) -> TextTable:
-    """Return the file as text; an encoding other than UTF-8 is added to ``spec``."""
-    separator, header, sheet = spec.get("separator"), spec.get("header", True), spec.get("sheet")
-    for encoding in (spec["encoding"],) if "encoding" in spec else (None, "cp1252", "latin-1"):
-        try:
-            table = read_table(Path(spec["csv"]), separator, encoding, header, sheet)
-        except DataError as error:
-            if "utf-8 text" not in error.message or encoding in (spec.get("encoding", "latin-1"), "latin-1"):
-                raise
-            continue
-        if encoding not in (None, spec.get("encoding")):
-            spec["encoding"], reasons["encoding"] = encoding, "the file is not UTF-8"
-        return table
-    raise AssertionError("one of the encodings reads any file")
 
 
 def _coded(table: TextTable, spec: Mapping[str, Any]) -> DataSet:

@@ -67,8 +67,5 @@ def fetch(name: str, label: str | None = None) -> "Bunch":
     except BROKEN as error:
         message = f"the data set cannot be fetched from OpenML: {' '.join(str(error).split())[:300]}"
         hint = "a number, as in openml: 31, names any version; fetched data are used again without a network"
-        raise DataError(message, where=_address(name), hint=hint) from None
-
-
-def _address(name: str) -> str:
-    return f"https://www.openml.org/{'d/' if name.isdecimal() else 'search?type=data&q='}{name}"
+        page = f"https://www.openml.org/{'d/' if name.isdecimal() else 'search?type=data&q='}{name}"
+        raise DataError(message, where=page, hint=hint) from None

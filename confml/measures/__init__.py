@@ -66,18 +66,3 @@ def evaluate(
 def rows_of(case: Case) -> list[Row]:
     """Return every metric of a case, as `evaluate` does."""
     return [row for measure in MEASURES for row in measure.rows(case)]
-
-
-__all__ = [
-    "MEASURES",
-    "Case",
-    "Context",
-    "Measure",
-    "Metric",
-    "Prediction",
-    "Row",
-    "evaluate",
-    "known_metrics",
-    "metrics_in",
-    "rows_of",
-]

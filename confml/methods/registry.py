@@ -13,12 +13,7 @@ from confml.methods.conformal.out_of_bag import OUT_OF_BAG, check_bags
 from confml.methods.sklearn.estimators import new_classifier
 from confml.methods.sklearn.names import describe_estimator, dotted_name, find_classifier
 from confml.methods.sklearn.sklearn_method import SklearnMethod, classifier_views
-from confml.methods.wrappers import (
-    WRAPPERS,
-    check_settings,
-    split_settings,
-    wrapped,
-)
+from confml.methods.wrappers import WRAPPERS, check_settings, split_settings, wrapped
 from confml.plugins.by import BEST_OF, named
 from confml.plugins.imports import find_object, import_permission, package_version
 from confml.plugins.registry import PluginRegistry, describe_class, required_parameters

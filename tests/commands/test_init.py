@@ -138,10 +138,11 @@ def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
     frame.columns = ["no", "a: b", "größe, #1", "1", "true"]
     frame["größe, #1"] *= 100
     frame.to_csv("blüten.csv", index=False, encoding="latin-1")
-    text, _ = run("blüten.csv", "--label", "true", "--out", "-")
+    assert "--encoding latin-1" in run("blüten.csv", "--label", "true", fails=DataError)
+    text, _ = run("blüten.csv", "--label", "true", "--encoding", "latin-1", "--out", "-")
     (here / "config.yaml").write_text(text, encoding="utf-8")
     config = load_config("config.yaml")
-    assert config.datasets[0].encoding == "cp1252" and config.datasets[0].label == "true"
+    assert config.datasets[0].encoding == "latin-1" and config.datasets[0].label == "true"
     assert load(config.datasets[0].as_dict()).table_attributes == ("no", "a: b", "größe, #1", "1")
 
 

@@ -1,5 +1,6 @@
 """`NeighbourCounter`: counts of TCM-NN from the neighbours of training examples and of new examples."""
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ class NeighbourCounter:
         """Prepare the search in the rows X, sorted by class, and in the order of the trees."""
         self.sizes = np.bincount(self.codes)
         self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        self._members = parts_between(self._starts)  # the rows of each class
+        self._members = [slice(*ends) for ends in itertools.pairwise(self._starts.tolist())]  # of each class
         if self.engine == "filter":
             self._filter = DistanceFilter.of(self.X)
         else:
@@ -228,11 +229,6 @@ class NeighbourCounter:
 def parts(rows: int, size: int) -> list[slice]:
     """Return consecutive slices of at most ``size`` of so many rows."""
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
-
-
-def parts_between(cuts: np.ndarray) -> list[slice]:
-    """Return the slices from each cut to the next."""
-    return [slice(*ends) for ends in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)]
 
 
 def fastest_engine(m: int, d: int) -> str:

@@ -13,9 +13,7 @@ from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_inter
 from confml.data.dataset import DataSet
 from confml.data.memory import dense
 from confml.errors import ConfigError, DataError
-from confml.steps import SCALINGS
 
-SCALES = (*SCALINGS, "none")
 MANY_ROWS = 150_000
 BLOCKS = 20  # of the intervals
 SELECTION_ROWS = 2000  # most rows that features are selected on

@@ -19,11 +19,8 @@ if TYPE_CHECKING:  # every run lists the figures, and these modules take long to
     from confml.methods.version_space.bayes_transduction import BayesTransduction
     from confml.methods.version_space.joint_labelling import JointLabelling
 
-WORKING, LABELLED, LABELLINGS = (
-    3,
-    5,
-    12,
-)  # test examples of the two figures, and most labellings of the second
+# Test examples of the two figures, and most labellings of the second.
+WORKING, LABELLED, LABELLINGS = 3, 5, 12
 _DRAWS = 40_000  # of perceptrons, to find the middles of cells
 _LINES = 7  # of version space, to show on the left
 _TEXT = {
@@ -110,8 +107,12 @@ class Sphere:
         return np.cos(arcs) * self.centre + np.sin(arcs) * ways
 
     def circle(self, example: np.ndarray) -> np.ndarray:
-        """Return (721, 3) the perceptrons that have an example (3,) on their line."""
-        return _circle(721) @ _orthogonal(example)
+        """Return (721, 2) the projected perceptrons that have an example (3,) on their line.
+
+        They are a great circle, which is split where it is opposite of the centre.
+        """
+        circle = _circle(721) @ _orthogonal(example)
+        return self.project(np.where((circle @ self.centre > -0.5)[:, None], circle, np.nan))
 
     def inside(self) -> np.ndarray:
         """Return (k, 3) perceptrons drawn uniformly from version space."""
@@ -200,9 +201,9 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
     axes.fill(*outline.T, color="0.92", zorder=0)
     reach = 1.25 * np.abs(outline).max(axis=0)
     for wall, sign in zip(sphere.walls, toy.targets, strict=True):
-        axes.plot(*_seen_circle(sphere, wall).T, color=VERMILION if sign > 0 else BLUE, linewidth=0.7)
+        axes.plot(*sphere.circle(wall).T, color=VERMILION if sign > 0 else BLUE, linewidth=0.7)
     for name, example in zip(ascii_uppercase, sphere.working, strict=False):
-        circle = _seen_circle(sphere, example)
+        circle = sphere.circle(example)
         axes.plot(*circle.T, "--", color="black", linewidth=1.0)
         seen = circle[(np.abs(circle) < 0.93 * reach).all(axis=1)]
         if len(seen):
@@ -226,12 +227,6 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> None:
         f"in each cell: labels of {names} (+ {toy.method.classes_[1]}) and their probability\n"
         "\u2606 Bayes point, \u25c7 support vector machine"
     )
-
-
-def _seen_circle(sphere: Sphere, example: np.ndarray) -> np.ndarray:
-    """Return a great circle in the plane, except for what is opposite of the centre, which is split."""
-    circle = sphere.circle(example)
-    return sphere.project(np.where((circle @ sphere.centre > -0.5)[:, None], circle, np.nan))
 
 
 VERSION_SPACE = Figure(draw_version_space, refits=True, collects=of_views(first_split))

@@ -1,8 +1,7 @@
 """``report.html``: the page of a run, without any other file."""
 
 import functools
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -94,7 +93,7 @@ def dataset_parts(report: Report, comparisons: Comparisons, answer: RunAnswer) -
                 "id": f"set-{names[dataset]}",
                 "name": dataset,
                 "facts": facts(run, dataset, " ".join(report.notes)),
-                "table": results_table(report, comparisons, dataset, failed_cells(run, dataset)),
+                "table": results_table(report, comparisons, dataset),
                 "figures": drawings,
             }
         )
@@ -110,11 +109,6 @@ def facts(run: RunResults, dataset: str, notes: str) -> str:
     text = f"{info.rows} rows, {info.attributes} features, {info.classes} classes{parts}."
     findings = [finding["sentence"] for finding in info.audit if finding["sentence"] not in notes]
     return f"{text} Audit: {'; '.join(findings)}." if findings else text
-
-
-def failed_cells(run: RunResults, dataset: str) -> Mapping[str, int]:
-    """Return the number of failed cells on a data set by the label of the method."""
-    return Counter(run.label(failure.cell) for failure in run.failures if failure.cell.dataset == dataset)
 
 
 def origin(folder: Path) -> list[str]:

@@ -1,7 +1,8 @@
 """The table of results on a data set of the page."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,13 +35,10 @@ ABOUT = {
 }
 
 
-def results_table(
-    report: Report, comparisons: Comparisons, dataset: str, failed: Mapping[str, int]
-) -> ShownTable:
-    """Return error, tests, probabilities, regions, accepted shares and time, one row per method and view.
-
-    failed: number of failed cells by label.
-    """
+def results_table(report: Report, comparisons: Comparisons, dataset: str) -> ShownTable:
+    """Return error, tests, probabilities, regions, accepted shares and time, one row per method and view."""
+    run = report.run
+    failed = Counter(run.label(failure.cell) for failure in run.failures if failure.cell.dataset == dataset)
     lines = comparisons.of_dataset(dataset)
     errors = {line: estimate.mean for line in lines if (estimate := comparisons.estimate(line, "error"))}
     lines = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))
