@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -117,9 +118,7 @@ def quick_figures():
 @pytest.fixture
 def own_module(tmp_path, monkeypatch):
     """A user's own module in the current folder, which is not on the search path."""
-    from reference import own_module
-
-    own_module.write(tmp_path)
+    shutil.copy(Path(__file__).parent / "reference" / "own_module.py", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
     monkeypatch.delitem(sys.modules, "own_module", raising=False)

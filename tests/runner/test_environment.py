@@ -10,7 +10,7 @@ import time
 
 import processes
 import pytest
-from reference.hostile import install
+from reference.hostile_method import install
 from report.report_cases import read
 from runner.runs import run_serial, stored_keys
 

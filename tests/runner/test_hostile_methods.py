@@ -11,7 +11,7 @@ import time
 
 import processes
 import pytest
-from reference.hostile import install
+from reference.hostile_method import install
 from report.report_cases import read
 from runner.items import all_ended
 from runner.runs import command, run_serial, stored_keys

@@ -1,12 +1,13 @@
-"""A method that misbehaves on request, installed by `install` as a package that a run can find."""
+"""A method that misbehaves on request; tests install it as a package that a run can find."""
 
-from __future__ import annotations
-
+import ctypes
+import errno
 import os
+import shutil
+import sys
+import threading
+import time
 from pathlib import Path
-
-SOURCE = '''
-import errno, os, signal, sys, time
 
 import numpy as np
 
@@ -59,7 +60,6 @@ class Hostile(Method):
         raise KeyboardInterrupt
 
     def do_print(self):
-        import ctypes
         print("by Python")
         ctypes.CDLL(None).puts(b"by C")
 
@@ -70,26 +70,24 @@ class Hostile(Method):
         time.sleep(1000)
 
     def do_hang_in_c(self):
-        import ctypes
         ctypes.PyDLL(None).sleep(1000)  # holds the interpreter's lock
 
     def do_memory(self):
         self.rows_ = [np.ones(10**7) for _ in range(1000)]
 
     def do_surrogate(self):
-        raise ValueError("label \\udce9 is odd")
+        raise ValueError("label \udce9 is odd")
 
     def do_escape(self):
-        raise ValueError("\\x1b[31mred\\x1b]0;title\\x07")
+        raise ValueError("\x1b[31mred\x1b]0;title\x07")
 
     def do_long(self):
         raise ValueError("x" * 5 * 10**6)
 
     def do_lines(self):
-        raise ValueError("\\x1b[31m\\x85\\n" * 10**6)
+        raise ValueError("\x1b[31m\x85\n" * 10**6)
 
     def do_thread(self):
-        import threading
         threading.Thread(target=time.sleep, args=(600,)).start()
 
     def do_no_text(self):
@@ -122,14 +120,14 @@ class Hostile(Method):
         if self.kind == "objects":
             extra = {"thing": np.array([object()] * n)}
         return {"probability": Prediction(self.classes_, scores, "probability", None, extra)}
-'''
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Write the package into ``folder``, and return the environment of a process that finds it."""
-    (folder / "hostile_method.py").write_text(SOURCE)
+    """Install the package in ``folder`` and return the environment variables of a process that finds it."""
+    shutil.copy(__file__, folder)
     about = folder / "hostile_method-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile-method\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[confml.methods]\nhostile = hostile_method:Hostile\n")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
