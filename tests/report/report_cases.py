@@ -8,7 +8,6 @@ import csv
 import itertools
 import shutil
 import zlib
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +37,12 @@ def entry(name, params=None, sweep=None, label=None):
 
 
 def make_config(methods, **settings):
+    """A config of methods, each an entry or a name."""
     values = {
         "name": "by-hand",
         "levels": (0.05, 0.2),
         "thresholds": (0.9,),
-        "methods": methods,
+        "methods": [entry(method) if isinstance(method, str) else method for method in methods],
         "datasets": (),
         "protocol": Protocol(kind="holdout", repeats=2),
     }
@@ -73,6 +73,15 @@ def make_run(config, predict, datasets, splits, failing=()):
     return RunResults(config, cells, results, failures, datasets)
 
 
+def run_by_hand(
+    methods, predict, datasets=("d",), splits=1, rows=100, classes=2, failing=(), **config
+) -> RunResults:
+    """A run of methods on splits r0, r1, ..; ``predict(cell)`` gives a `CellResult`."""
+    facts = infos(*datasets, rows=rows, classes=classes)
+    splits = [f"r{number}" for number in range(splits)]
+    return make_run(make_config(methods, **config), predict, facts, splits, failing)
+
+
 def infos(*names, rows=100, classes=2, attributes=2) -> dict[str, DatasetInfo]:
     """Facts about data sets by name."""
     return {name: DatasetInfo(name=name, rows=rows, attributes=attributes, classes=classes) for name in names}
@@ -82,6 +91,12 @@ def read(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder and of all folders in it, by their relative paths."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def computed(folder: Path, text: str) -> Path:
@@ -98,10 +113,14 @@ def hash_of(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
-def result_of(cell, views, truth, *, tuning=None, train_rows=99, fit_metrics=None, rows=None):
-    views = Views(views, 0.5, 0.25, fit_metrics)
+def result_of(
+    cell, views, truth, *, tuning=None, train_rows=99, rows=None, train_class_counts=None, **others
+):
+    """A result with views by their names, or with a prediction that has the name of its kind."""
+    views = {views.kind: views} if isinstance(views, Prediction) else views
     rows = np.arange(len(truth)) if rows is None else rows
-    return CellResult(cell, np.asarray(truth), rows, views, tuning, train_rows, {})
+    views = Views(views, **{"fit_seconds": 0.5, "predict_seconds": 0.25} | others)
+    return CellResult(cell, np.asarray(truth), rows, views, tuning, train_rows, train_class_counts or {})
 
 
 # ---- runs of methods that are functions of the true labels
@@ -113,14 +132,26 @@ def run_of(methods, datasets=("d",), rows=100, splits=5, train_rows=200, failing
     def predict(cell):
         truth = np.arange(rows) % 2
         scores, kind = methods[cell.method](cell, truth)
+        counts = {0: train_rows // 2, 1: train_rows // 2}
+        options = {"train_rows": train_rows, "train_class_counts": counts}
+        seconds = 25.0 if cell.method == "slow" else 0.25
         prediction = Prediction(np.array([0, 1]), scores, kind)
-        result = result_of(cell, {kind: prediction}, truth, train_rows=train_rows)
-        result.views.fit_seconds = 0.25 if cell.method != "slow" else 25.0
-        return replace(result, train_class_counts={0: train_rows // 2, 1: train_rows // 2})
+        return result_of(cell, prediction, truth, fit_seconds=seconds, **options)
 
-    config = make_config([entry(name) for name in methods], **config)
-    splits = [f"r{number}" for number in range(splits)]
-    return make_run(config, predict, infos(*datasets, rows=rows + train_rows), splits, failing)
+    return run_by_hand(methods, predict, datasets, splits, rows + train_rows, failing=failing, **config)
+
+
+def errors_first(*counts, ranked=True, kind="probability"):
+    """Scores with a number of errors in each split at the first rows, the least confident if ``ranked``."""
+
+    def predict(cell, truth):
+        rows = np.arange(len(truth))
+        wrong = rows < counts[int(cell.split[1:]) % len(counts)]
+        label = np.where(wrong, 1 - truth, truth)
+        sure = np.where(wrong & ranked, 0.6, 0.9)[:, None]
+        return np.where(label[:, None] == [0, 1], sure, 1 - sure), kind
+
+    return predict
 
 
 # ---- the run that the golden files hold
@@ -177,8 +208,8 @@ def golden_result(cell) -> CellResult:
     n = len(truth)
     rows = 10 + np.arange(n)[::-1]
     if cell.method == "tcm-nn":
-        views = {"p-value": Prediction(classes, np.minimum(p * (1 + cell.params["k"] % 2), 1), "p-value")}
-        return result_of(cell, views, truth, rows=rows, train_rows=18)
+        view = Prediction(classes, np.minimum(p * (1 + cell.params["k"] % 2), 1), "p-value")
+        return result_of(cell, view, truth, rows=rows, train_rows=18)
     shares = p / p.sum(axis=1, keepdims=True)
     if cell.method == "knn":
         scores = [
@@ -186,7 +217,7 @@ def golden_result(cell) -> CellResult:
             {"params": {"weights": "distance"}, "mean": None, "sd": None, "folds": [0.1, None]},
         ]
         tuning = {"chosen": {"weights": None}, "select_by": "accuracy", "scores": scores, "seconds": 1.5}
-        return result_of(cell, {"vote": Prediction(classes, shares, "vote")}, truth, tuning=tuning)
+        return result_of(cell, Prediction(classes, shares, "vote"), truth, tuning=tuning)
     if cell.method == FOREST:
         sd = np.zeros(shares.shape)  # whose confidences are 0, 1/2 or 1 whatever the normal integral is
         views = {
@@ -194,7 +225,7 @@ def golden_result(cell) -> CellResult:
             "posterior": Prediction(classes, shares, "posterior", extra={"sd": sd}),
         }
         return result_of(cell, views, truth, fit_metrics={"trees": 5, "rhat": float("nan"), "depth": 2.5})
-    return result_of(cell, {"margin": Prediction(classes, p - 0.2, "margin")}, truth)
+    return result_of(cell, Prediction(classes, p - 0.2, "margin"), truth)
 
 
 GOLDEN = Path(__file__).parent / "golden" / "report"

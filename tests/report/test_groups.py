@@ -88,7 +88,6 @@ def folder(tmp_path_factory):
 
 def test_table_of_groups(folder):
     table = pd.read_csv(folder / "res" / "tables/groups.csv")
-    assert set(table.label) == {"plain", "one division", "two divisions", "tcm", "majority-class"}
     assert set(table.by) == {"site", "age in 3 bins"}
     of_site = table.label.isin(["one division", "tcm"]) & (table.by == "site")
     assert (table.guaranteed == ((table.label == "two divisions") | of_site)).all()
@@ -113,19 +112,18 @@ def test_a_run_calls_no_valid_group_too_low_and_names_the_small_ones(folder):
 
 @pytest.mark.parametrize("method", ["one division", "two divisions", "tcm"])
 def test_new_rows_of_groups_look_exchangeable(folder, method):
-    facts = json.loads(
-        command("predict", folder / "c.yaml", folder / "new.csv", "--method", method, "--json").stdout
-    )
+    options = ("--method", method, "--json")
+    facts = json.loads(command("predict", folder / "c.yaml", folder / "new.csv", *options).stdout)
     tests = {test["test"]: test for test in facts["tests"]}
     assert not any(test["differs"] for test in tests.values())
     assert ("coverage" in tests) == (method != "two divisions")  # overlapping groups have no test
     if method != "two divisions":
         band = float(re.search(r"95 % band ([0-9.]+) to", tests["coverage"]["text"]).group(1))
         assert 75 < band < 95
-    few = any(
-        "cannot exclude any label there" in text and "site = west" in text for text in facts["warnings"]
-    )
-    assert few == (method != "tcm")  # whose 12 training rows of the group are enough
+    few = [text for text in facts["warnings"] if "cannot exclude any label there" in text]
+    assert any("site = west" in text for text in few) == (
+        method != "tcm"
+    )  # whose 12 training rows of the group are enough
 
 
 @pytest.mark.parametrize("method", ["two divisions", "tcm"])
@@ -143,14 +141,13 @@ def test_new_groups_and_wrong_columns(folder):
     (folder / "moon.csv").write_text((folder / "new.csv").read_text().replace("north", "moon"))
     warned = command("predict", folder / "c.yaml", folder / "moon.csv", "--method", "tcm")
     assert "in groups without calibration rows: all labels have p-value 1" in warned.stderr
-    error = str(refusal("run", "--dry-run", folder / "c.yaml", "--set", "methods.3.by=sity"))
-    assert "has no column 'sity'" in error and "site" in error
+    wrong = str(refusal("run", "--dry-run", folder / "c.yaml", "--set", "methods.3.by=sity"))
+    assert "has no column 'sity'" in wrong and "site" in wrong
 
 
 def test_rows_of_an_online_pass_are_whole_numbers():
     prediction = Prediction(np.array([0, 1]), np.full((3, 2), 0.5), "p-value")
     case = SimpleNamespace(truth=np.array([0, 1, 1]), prediction=prediction, counted=None)
     result = SimpleNamespace(rows=[4, 5, 6], views=SimpleNamespace(fit_details=SimpleNamespace(other={})))
-    assert (
-        str(class_coverage.calibration_parts([(result, case)])) == "{(0, ''): (1, None), (1, ''): (2, None)}"
-    )
+    parts = class_coverage.calibration_parts([(result, case)])
+    assert str(parts) == "{(0, ''): (1, None), (1, ''): (2, None)}"

@@ -39,14 +39,12 @@ def test_pairs_have_the_test_of_bonett_and_price(wide):
     pairs = confml.compare(wide, wide=True).pairs.set_index(["first", "second"])
     for (first, second), row in pairs.iterrows():
         x = wide[first].astype(float) - wide[second].astype(float)
-        n = len(x)
         padded = np.append(x, [1, -1])  # two items more, of which each model has one right
-        error = math.sqrt(padded.var() / (n + 2))
-        centre = padded.mean()
-        assert row["p_value"] == pytest.approx(2 * student.sf(abs(centre) / error, n - 1))
-        half = student.ppf(1 - 0.025 / 3, n - 1) * error
-        assert row["simultaneous_low"] == pytest.approx(centre - half)
-        assert row["simultaneous_high"] == pytest.approx(centre + half)
+        error, centre = math.sqrt(padded.var() / len(padded)), padded.mean()
+        assert row["p_value"] == pytest.approx(2 * student.sf(abs(centre) / error, len(x) - 1))
+        half = student.ppf(1 - 0.025 / 3, len(x) - 1) * error
+        ends = row["simultaneous_low"], row["simultaneous_high"]
+        assert ends == pytest.approx((centre - half, centre + half))
         assert row["difference"] == pytest.approx(x.mean())
     p = pairs["p_value"].sort_values()
     holm = np.minimum(np.maximum.accumulate(p * [3, 2, 1]), 1)
@@ -76,13 +74,10 @@ def test_long_and_wide_tables_of_any_form_have_the_same_answer(wide, tmp_path):
     for words in (("right", "wrong"), ("Yes", "no"), ("TRUE", "false"), (1, 0), (1.0, 0.0)):
         texts = frame.assign(outcome=frame["outcome"].map({True: words[0], False: words[1]}))
         compared = confml.compare(texts.sample(frac=1, random_state=1))
-        pd.testing.assert_frame_equal(  # the resampled tables depend on the order of the rows
-            compared.models.drop(columns="first"), expected.models.drop(columns="first")
-        )
-    frame.rename(columns={"item": "id", "model": "llm", "outcome": "score"}).to_csv(
-        tmp_path / "o.csv", index=False
-    )
-    renamed = confml.compare(tmp_path / "o.csv", item="id", model="llm", outcome="score")
+        pd.testing.assert_frame_equal(compared.pairs, expected.pairs)
+    names = {"item": "id", "model": "llm", "outcome": "score"}
+    frame.rename(columns=names).to_csv(tmp_path / "o.csv", index=False)
+    renamed = confml.compare(tmp_path / "o.csv", **names)
     pd.testing.assert_frame_equal(renamed.pairs, expected.pairs)
     errors = frame.assign(outcome=~frame["outcome"].astype(bool))
     lower = confml.compare(errors, lower_is_better=True)
@@ -128,8 +123,7 @@ def test_the_answer_comes_first_and_says_what_would_have_been_detected(wide):
     compared = confml.compare(wide, wide=True)
     first, power, stays = compared.sentences
     assert first.startswith("No significant difference between ") and "; c is worse by " in first
-    assert "would probably have been detected (80 % power); with" in power and "could be detected." in power
-    assert "of the resampled tables" in stays
+    assert "80 % power" in power and "of the resampled tables" in stays
     assert str(compared).startswith(first)
     assert compared._repr_html_().startswith("<p>No significant difference")
 
@@ -174,12 +168,10 @@ def test_tasks_have_ranks_and_wins(tmp_path):
         long_of(right_or_wrong(rng, {"a": skill, "b": 0.0, "c": -1.0}, 100), task=task)
         for task, skill in (("easy", 1.0), ("hard", 0.9), ("odd", -0.8))
     ]
-    frame = pd.concat(
-        [*frames, pd.DataFrame({"item": [0], "task": ["alone"], "model": ["a"], "outcome": [1]})]
-    )
-    compared = confml.compare(frame, task="task")
+    alone = pd.DataFrame({"item": [0], "task": ["alone"], "model": ["a"], "outcome": [1]})
+    compared = confml.compare(pd.concat([*frames, alone]), task="task")
     assert compared.sentences[0].startswith("Mean ranks over 3 tasks: a ")
-    assert "The tasks are too few for a test of the models: 7 needed, 3 available." in compared.sentences[0]
+    assert "too few for a test of the models: 7 needed, 3 available." in compared.sentences[0]
     assert "Best mean: a on easy and hard; b on odd." in compared.sentences[1]
     assert any(note.startswith("alone is left out: only the model 'a'") for note in compared.notes)
     assert compared.ranks["best"].sum() == 3 and set(compared.models["task"]) == {"easy", "hard", "odd"}
@@ -199,10 +191,7 @@ def test_only_common_items_are_compared(wide):
     frame["outcome"] = frame["outcome"].astype(object)
     frame.loc[(frame["model"] == "c") & (frame["item"] == 30), "outcome"] = None
     compared = confml.compare(frame)
-    assert (
-        "179 of 200 items are compared, those with outcomes of all models (b lacks 20, c lacks 1)."
-        in compared.notes
-    )
+    assert any("179 of 200" in note and "(b lacks 20, c lacks 1)" in note for note in compared.notes)
     assert set(compared.models["items"]) == {179}
     common = np.setdiff1d(np.arange(20, 200), [30])
     expected = confml.compare({name: values[common] for name, values in wide.items()}, wide=True)
@@ -211,12 +200,9 @@ def test_only_common_items_are_compared(wide):
 
 def test_models_without_a_difference_have_no_test():
     same = confml.compare({"a": [1, 0, 1], "b": [1, 0, 1]}, wide=True)
-    assert same.sentences == [
-        "a and b have the same outcome on every item (mean 66.7 %), so there is no test."
-    ]
-    assert (
-        same.pairs["p_value"].tolist() == [1.0] and same.pairs["low"].iloc[0] < 0 < same.pairs["high"].iloc[0]
-    )
+    assert "the same outcome on every item (mean 66.7 %)" in same.sentences[0]
+    assert same.pairs["p_value"].tolist() == [1.0]
+    assert same.pairs["low"].iloc[0] < 0 < same.pairs["high"].iloc[0]
     constant = confml.compare({"a": [2.5, 2.5], "b": [2.5, 2.5]}, wide=True)
     assert "(mean 2.5)" in constant.sentences[0]
 
@@ -240,27 +226,28 @@ def test_a_column_that_looks_like_groups_is_named(wide):
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        ({"item": [1, 1, 2], "model": ["a", "a", "b"], "outcome": [1, 0, 1]}, {},
-         "item '1' of model 'a' has 2 outcomes (rows 1, 2); repeated runs need --split"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {},
-         "no item has outcomes of all 2 models, and a comparison needs two items (a lacks 1, b lacks 1"),
+        ({"item": [1, 1, 2], "model": ["a", "a", "b"], "outcome": [1, 0, 1]}, {}, "2 outcomes (rows 1, 2)"),
+        ({"item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {}, "(a lacks 1, b lacks 1"),
         ({"item": [1, 2], "model": ["a", "a"], "outcome": [1, 0]}, {}, "only the model 'a' has outcomes"),
         ({"item": [1, 2], "model": ["a", "b"], "outcome": ["", ""]}, {}, "no outcomes"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": ["maybe", "no"]}, {},
-         "the table, row 1, column 'outcome': 'maybe' is not an outcome; outcomes are numbers, or"),
+        ({"item": [1, 2], "model": ["a", "b"], "outcome": ["maybe", "no"]}, {}, "row 1, column 'outcome'"),
         ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0]}, {}, "only 1 item has outcomes"),
         ({"a": [1, 0], "b": [1, 0], "source": ["x", "y"]}, {"wide": True}, "'x' is not an outcome; out"),
         ({"item": [1, ""], "model": ["a", "b"], "outcome": [1, 0]}, {}, "column 'item': the item is empty"),
-        ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0], "doc": ["x", "y"]}, {"group": "doc"},
-         "row 2, column 'doc': item '1' is in two groups"),
-        ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True},
-         "the column 'id' has a different whole number in every row, as items have; add --item id"),
-        ({"item": [1, 2], "modle": ["a", "b"], "outcome": [1, 0]}, {},
-         "there is no column 'model'; --model names it; did you mean 'modle'?"),
-        ({"t": [1, 2], "item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {"task": "t"},
-         "no task has two models with outcomes on the same two items"),
+        (
+            {"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0], "doc": ["x", "y"]},
+            {"group": "doc"},
+            "row 2, column 'doc': item '1' is in two groups",
+        ),
+        ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True}, "add --item id"),
+        ({"item": [1, 2], "modle": ["a", "b"], "outcome": [1, 0]}, {}, "did you mean 'modle'?"),
+        (
+            {"t": [1, 2], "item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]},
+            {"task": "t"},
+            "no task has two models with outcomes on the same two items",
+        ),
     ],
-)  # fmt: skip
+)
 def test_tables_that_cannot_be_compared_are_explained(frame, options, message):
     with pytest.raises(ConfmlError) as caught:
         confml.compare(pd.DataFrame(frame), **options)
@@ -278,9 +265,8 @@ def table(tmp_path, wide):
 
 
 def test_the_command_prints_the_answer_first(table, tmp_path):
-    result = command("compare", table, "--out", tmp_path / "out")
-    assert result.output.startswith("No significant difference between")
-    assert "add --group document" in result.output
+    output = command("compare", table, "--out", tmp_path / "out").output
+    assert output.startswith("No significant difference between") and "add --group document" in output
     document = json.loads(command("compare", table, "--group", "document", "--json").output)
     assert set(document) == {"sentences", "notes", "models", "pairs"} and len(document["pairs"]) == 3
     assert document["models"][0]["p_holm"] is None
@@ -288,10 +274,9 @@ def test_the_command_prints_the_answer_first(table, tmp_path):
     assert latex.startswith("% needs") and "\\toprule" in latex
     page = (tmp_path / "out" / "report.html").read_text()
     assert "No significant difference" in page and "<svg" in page
+    models = confml.compare(table).models.replace({"task": {"": math.nan}})
     read = pd.read_csv(tmp_path / "out" / "models.csv")
-    pd.testing.assert_frame_equal(
-        read, confml.compare(table).models.replace({"task": {"": math.nan}}), check_dtype=False
-    )
+    pd.testing.assert_frame_equal(read, models, check_dtype=False)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +288,7 @@ def test_the_command_prints_the_answer_first(table, tmp_path):
     ],
 )
 def test_options_of_the_other_kind_are_refused(table, arguments, message):
-    assert message in str(refusal("compare", *(argument.format(table=table) for argument in arguments)))
+    assert message in str(refusal("compare", *[argument.format(table=table) for argument in arguments]))
 
 
 def test_the_unit_of_outcomes_does_not_matter():

@@ -32,8 +32,7 @@ levels: [0.05]
 figures: [absent-classes]
 """
     (tmp_path / "absent.yaml").write_text(text)
-    line = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--engine", "serial"]
-    command(*line)
+    command("run", tmp_path / "absent.yaml", "--out", tmp_path / "out", "--engine", "serial")
     values = {}
     for row in read(tmp_path / "out" / "metrics.csv"):
         values[row["method"], row["metric"]] = float(row["value"] or "nan")
@@ -44,5 +43,5 @@ figures: [absent-classes]
     regions = (tmp_path / "out" / "regions" / "digits" / "tcm-nn_k=1.csv").read_text()
     header = regions.partition("\n")[0]
     assert "p[8]" in header and "p[9]" not in header and "p[7]" not in header
-    error = refusal("run", "--dry-run", *line[1:2], "--set", "protocol.absent=[11]")
-    assert "no class '11' that could be absent" in str(error)
+    wrong = refusal("run", "--dry-run", tmp_path / "absent.yaml", "--set", "protocol.absent=[11]")
+    assert "no class '11' that could be absent" in str(wrong)

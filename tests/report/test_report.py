@@ -12,14 +12,14 @@ import pytest
 from report.report_cases import (
     GOLDEN,
     PAPER,
+    contents,
     entry,
     figure,
     golden_run,
-    infos,
     make_config,
-    make_run,
     read,
     result_of,
+    run_by_hand,
 )
 
 from confml.errors import ConfmlError
@@ -33,12 +33,6 @@ from confml.report.tables.known import known_outputs
 from confml.report.tables.published_tables import compare, find, published_table, write_combined_tables
 from confml.report.write import write_report
 from confml.runner import manifest
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a report; what it was made of depends on the order of the config."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +77,9 @@ def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
     (tmp_path / "regions" / "mine.txt").write_text("kept")
     fewer = [cell for cell in run.cells if cell.method == "tcm-nn" and cell.dataset == "satimage"]
     write_report(type(run)(make_config(run.config.methods), fewer, run.results, (), run.datasets), tmp_path)
-    left = {path.name for path in (tmp_path / "regions").iterdir()}
-    assert left == {"satimage", "mine.txt"}
+    assert {path.name for path in (tmp_path / "regions").iterdir()} == {"satimage", "mine.txt"}
     tables = {path.stem for path in (tmp_path / "tables").iterdir()}
-    assert {"results"} <= tables and not {"tcm-nn-table1", "tcm-nn-table3"} & tables
+    assert "results" in tables and not {"tcm-nn-table1", "tcm-nn-table3"} & tables
     assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
 
 
@@ -104,8 +97,11 @@ def test_a_run_without_results_has_a_report_too(tmp_path, capsys):
 # ---- metrics and summaries
 
 
-def test_summary_json_holds_what_the_csv_holds(report):
-    document = json.loads((report / "summary.json").read_text(encoding="utf-8"))
+def test_summary_json_holds_what_the_csv_holds_and_is_printed(report, capsys):
+    text = (report / "summary.json").read_text(encoding="utf-8")
+    print_json(golden_run(paper=PAPER))
+    assert capsys.readouterr().out == text
+    document = json.loads(text)
     assert document["name"] == "by-hand"
     assert document["cells"] == {"planned": 20, "done": 18, "failed": 2}
     rows = read(report / "summary.csv")
@@ -141,9 +137,8 @@ def test_numbers_read_back_as_they_were(tmp_path):
     write_csv(tmp_path / "x.csv", ["x"], [[value] for value in values])
     lines = (tmp_path / "x.csv").read_bytes().decode().split("\n")
     assert lines[-1] == "" and [float(line) for line in lines[1:-1]] == values
-    assert [field(value) for value in (None, math.nan, True, 3, np.int64(3), 0.05)] == [
-        *("", "", "true", "3", "3", "0.05")
-    ]
+    fields = [field(value) for value in (None, math.nan, True, 3, np.int64(3), 0.05)]
+    assert fields == ["", "", "true", "3", "3", "0.05"]
 
 
 def test_fields_survive_any_reader(tmp_path):
@@ -179,9 +174,9 @@ def test_names_do_not_collide():
 
 def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
     """The same method tuned on two grids: the same name, but two keys."""
-    config = make_config([entry("ovo-svm"), entry("ovo-svm", label="second")])
     view = Prediction(np.arange(2), np.eye(2), "vote")
-    run = make_run(config, lambda cell: result_of(cell, {"vote": view}, [0, 1]), infos("d"), ["r0"])
+    methods = ["ovo-svm", entry("ovo-svm", label="second")]
+    run = run_by_hand(methods, lambda cell: result_of(cell, view, [0, 1]))
     first, second = run.cells
     second = replace(second, key="f" * 32)
     results = {**run.results, second.key: replace(run.results[first.key], cell=second)}
@@ -193,15 +188,15 @@ def test_a_method_that_stands_twice_has_the_rows_of_both(tmp_path):
 # ---- published tables
 
 
-def summary_row(dataset, method, params, metric, level, mean, view="p-value", sd=math.nan, n=1):
+def summary_row(dataset, method, params, mean, metric="error", level=None):
     variant = ";".join(f"{name}={value}" for name, value in params.items())
-    return SummaryRow(dataset, method, params, variant, view, metric, level, mean, sd, n)
+    return SummaryRow(dataset, method, params, variant, "p-value", metric, level, mean, math.nan, 1)
 
 
 def test_the_papers_numbers_meet_ours():
     values = {("one_class", 0.01): 0.644, ("two_or_more", 0.01): 0.356, ("no_class", 0.01): 0.0}
     values |= {("correct_of_one_class", 0.01): 0.98758, ("correct_of_one_class", 0.05): 0.95}
-    summary = [summary_row("satimage", "tcm-nn", {"k": 1}, *key, mean) for key, mean in values.items()]
+    summary = [summary_row("satimage", "tcm-nn", {"k": 1}, mean, *key) for key, mean in values.items()]
     lines, notes = compare(published_table("tcm-nn-table3"), summary)
     ours = {line.entry[:2]: line for line in lines if line.confml is not None}
     assert {key[0][0] for key in ours} == {"satellite"} and len(ours) == 5
@@ -217,23 +212,21 @@ def test_the_papers_numbers_meet_ours():
 
 def test_the_papers_variant_is_found_among_others():
     rows = [
-        summary_row("d", "tcm-nn", {"k": 3}, "error", None, 0.3),
-        summary_row("d", "tcm-nn", {"k": 1}, "error", None, 0.1),
-        summary_row("d", "tcm-nn", {"k": 1, "extra": "yes"}, "error", None, 0.2),
-        summary_row("d", "knn", {"k": 1}, "error", None, 0.4),
-        summary_row("other", "tcm-nn", {"k": 1}, "error", None, 0.5),
+        summary_row("d", "tcm-nn", {"k": 3}, 0.3),
+        summary_row("d", "tcm-nn", {"k": 1}, 0.1),
+        summary_row("d", "tcm-nn", {"k": 1, "extra": "yes"}, 0.2),
+        summary_row("d", "knn", {"k": 1}, 0.4),
+        summary_row("other", "tcm-nn", {"k": 1}, 0.5),
     ]
-    sought = Ours("tcm-nn", "error", {"k": 1})
-    assert [row.mean for row in find(sought, ("d",), rows)] == [0.1]
-    assert [row.mean for row in find(sought, ("d",), rows[2:])] == [0.2]
-    assert find(sought, ("nothing",), rows) == []
-    two = [*rows[1:2], summary_row("e", "tcm-nn", {"k": 1}, "error", None, 0.6)]
-    assert len(find(sought, ("d", "e"), two)) == 2
+    ours = Ours("tcm-nn", "error", {"k": 1})
+    assert [row.mean for row in find(ours, ("d",), rows)] == [0.1]
+    assert [row.mean for row in find(ours, ("d",), rows[2:])] == [0.2]
+    assert find(ours, ("nothing",), rows) == []
+    assert [row.mean for row in find(ours, ("d", "other"), rows)] == [0.1, 0.5]
 
 
 def test_two_candidates_are_not_chosen_between():
-    names = ("satimage", "satellite")
-    summary = [summary_row(name, "tcm-nn", {"k": 1}, "error", None, 0.1) for name in names]
+    summary = [summary_row(name, "tcm-nn", {"k": 1}, 0.1) for name in ("satimage", "satellite")]
     lines, notes = compare(published_table("tcm-nn-table1"), summary)
     assert all(line.confml is None for line in lines)
     assert any("several variants match" in note and "satimage" in note for note in notes)
@@ -242,13 +235,12 @@ def test_two_candidates_are_not_chosen_between():
 def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     def predict(cell):
         view = Prediction(np.array([0, 1]), np.tile([0.9, 0.01], (4, 1)), "p-value")
-        return result_of(cell, {"p-value": view}, np.array([0, 0, 0, 1]))
+        return result_of(cell, view, [0, 0, 0, 1])
 
     for name in ("usps", "shuttle"):
-        config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.05,))
-        write_report(make_run(config, predict, infos(name), ["fixed"]), tmp_path / name)
-    (tmp_path / "usps" / ".run/manifest.json").touch()
-    (tmp_path / "shuttle" / ".run/manifest.json").touch()
+        run = run_by_hand([entry("tcm-nn", {"k": 1})], predict, [name], levels=(0.05,))
+        write_report(run, tmp_path / name)
+        (tmp_path / name / ".run/manifest.json").touch()
     ended = {"usps": {"finished": "2026-11-22T10:00:00+00:00"}, "shuttle": {}}
     monkeypatch.setattr(manifest, "read_manifest", lambda folder: ended[folder.name])
     combined = Report(golden_run(), tmp_path / "all")
@@ -257,8 +249,8 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     assert "shuttle: the run is not finished" in note
     assert [path.name for path in combined.paths] == [f"tcm-nn-table3.{end}" for end in ("csv", "md", "tex")]
     rows = read(combined.paths[0])
-    computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
-    assert computed == {("usps", "5"), ("shuttle", "5")}
+    computed = {row["dataset"] for row in rows if row["status"] == "computed"}
+    assert computed == {"usps", "shuttle"}
     with pytest.raises(ConfmlError, match=r"nowhere: there is no summary.json"):
         write_combined_tables(combined, ["tcm-nn-table3"], [tmp_path / "nowhere"])
 
@@ -274,10 +266,9 @@ ALL_FIGURES = [
 ]
 
 
-def figures_run(figures, methods=None, names=("d",), **config):
+def figures_run(figures, **config):
     rng = np.random.default_rng(4)
-    classes = np.arange(3)
-    methods = methods or [
+    methods = [
         entry("tcm-nn", sweep={"k": [1, 3, 5]}),
         entry("knn", sweep={"k": [1, 3, 5]}, label="NN $_{x"),
         entry("ovo-svm", sweep={"C": [0.25, 1.0, 64.0]}),
@@ -289,10 +280,9 @@ def figures_run(figures, methods=None, names=("d",), **config):
         scores[np.arange(40), truth] += 1
         scores /= scores.sum(axis=1, keepdims=True)
         kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
-        return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
+        return result_of(cell, Prediction(np.arange(3), scores, kind), truth)
 
-    config = make_config(methods, figures=figures, **config)
-    return make_run(config, predict, infos(*names, classes=3), ["r0", "r1"])
+    return run_by_hand(methods, predict, splits=2, classes=3, figures=figures, **config)
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
@@ -321,16 +311,7 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
     run, before = figures_run([figure("coverage-by-level")]), dict(matplotlib.rcParams)
     write_report(run, tmp_path / "plain")
     assert dict(matplotlib.rcParams) == before
-    with matplotlib.rc_context(
-        {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "path"}
-    ):
+    of_user = {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "path"}
+    with matplotlib.rc_context(of_user):
         write_report(run, tmp_path / "other")
     assert contents(tmp_path / "plain") == contents(tmp_path / "other")
-
-
-# ---- what is printed
-
-
-def test_print_json_is_the_summary(report, capsys):
-    print_json(golden_run(paper=PAPER))
-    assert capsys.readouterr().out == (report / "summary.json").read_text(encoding="utf-8")

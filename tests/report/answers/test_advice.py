@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report.report_cases import run_of
+from report.report_cases import errors_first, run_of
 
 from confml.config.protocol import Protocol
 from confml.report.answers.accepted import Accepted
@@ -44,27 +44,16 @@ def advice_of(run, aim, accepted=None):
     return advise(Comparisons([("", run)]), "d", aim, accepted or Accepted())
 
 
-def ranked(wrong, ranks_errors, kind="probability"):
-    """Scores with errors at the first rows, which are the least confident ones if ``ranks_errors``."""
-
-    def predict(cell, truth):
-        label = np.where(np.arange(len(truth)) < wrong, 1 - truth, truth)
-        sure = np.where(ranks_errors & (label != truth), 0.6, 0.9)[:, None]
-        return np.where(label[:, None] == [0, 1], sure, 1 - sure), kind
-
-    return predict
-
-
 def test_ties_in_error_go_to_the_confidences_that_rank_errors():
     """As 1-NN and TCM-NN on USPS, which make the same errors."""
-    same = {"fast": ranked(5, False), "slow": ranked(5, True), "bad": probabilities(50, 0.6)}
+    same = {"fast": errors_first(5, ranked=False), "slow": errors_first(5), "bad": probabilities(50, 0.6)}
     advice = advice_of(run_of(same), "error")
     assert advice.recommended == "slow" and advice.alike == ["fast"]
     # n f of the curve: 5 errors at the last 5 of 100 rows, (1 + ... + 5 - 5 / 2) / 100^2 = 0.00125
     assert "slow (5.0 %)" in advice.head and "lowest AUGRC (0.125 %)" in advice.head
     assert advice.as_dict()["recommended"] == "slow"
     # One more error, which is no significant difference.
-    advice = advice_of(run_of(same | {"slow": ranked(6, True)}), "error")
+    advice = advice_of(run_of(same | {"slow": errors_first(6)}), "error")
     assert advice.recommended == "slow" and advice.best == "fast"
     assert "slow (6.0 %). No significant difference from fast (5.0 %)" in advice.head
     assert " or more would probably have been detected (80 % power)" in advice.rest
@@ -72,11 +61,11 @@ def test_ties_in_error_go_to_the_confidences_that_rank_errors():
 
 
 def test_equal_confidences_leave_the_choice_to_a_guarantee_and_then_to_time():
-    methods = {"slow": ranked(6, False, "p-value"), "fast": ranked(6, False, "p-value")}
-    methods["bad"] = probabilities(50, 0.6)
+    with_guarantee = errors_first(6, ranked=False, kind="p-value")
+    methods = {"slow": with_guarantee, "fast": with_guarantee, "bad": probabilities(50, 0.6)}
     advice = advice_of(run_of(methods), "error")
     assert advice.head.endswith("No significant difference from slow; fast is the fastest.")
-    advice = advice_of(run_of(methods | {"fast": ranked(6, False)}), "error")
+    advice = advice_of(run_of(methods | {"fast": errors_first(6, ranked=False)}), "error")
     assert advice.recommended == "slow" and advice.head.endswith("; slow has a guarantee.")
 
 
@@ -86,10 +75,8 @@ def test_a_test_part_that_is_not_exchangeable_is_named(protocol):
     methods = {"nn": p_values(0.01, 18), "bad": p_values(0.99, 45)}
     fixed = run_of(methods, protocol=Protocol(**protocol))
     text = advice_of(fixed, "error").guarantee
-    assert text.startswith(
-        "The regions of nn contain the true label of 82 % of the rows, which is shown to be too low for 95 %."
-        " The test part is not exchangeable with the training part (p < 1e-12)."
-    )
+    assert "82 % of the rows, which is shown to be too low for 95 %." in text
+    assert "The test part is not exchangeable with the training part (p < 1e-12)." in text
     assert "82.00 low" in short_table(fixed).frame["coverage"].tolist()
     random = advice_of(run_of(methods), "error").guarantee
     assert "exchangeable" not in random
@@ -113,9 +100,8 @@ def test_smallest_valid_regions():
     advice = advice_of(run, "regions")
     assert advice.recommended == "small" and advice.value == "set size 1.000 at level 0.05"
     assert advice.head.startswith("Recommended for the smallest valid regions: small")
-    assert advice_of(run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)}), "regions").reason == (
-        "At level 0.05 the coverage of every method with a guarantee is shown to be too low."
-    )
+    low = run_of({"a": p_values(0.01, 40), "b": p_values(0.01, 50)})
+    assert advice_of(low, "regions").reason.endswith("with a guarantee is shown to be too low.")
     margins = run_of({"a": lambda cell, truth: (np.eye(2)[truth], "margin")})
     assert advice_of(margins, "regions").reason == "No method has regions."
 
@@ -145,10 +131,7 @@ def test_lowest_cost_is_that_of_the_decisions():
     advice = advice_of(run, "cost")
     assert advice.recommended == "unsure" and advice.value == "cost 0.2"
     assert advice_of(run, "error").recommended == "sure"
-    assert (
-        advice_of(run_of({"a": probabilities(1)}), "cost").reason
-        == "No method has costs (costs: in the config)."
-    )
+    assert "No method has costs" in advice_of(run_of({"a": probabilities(1)}), "cost").reason
 
 
 def test_certified_share():
@@ -162,15 +145,10 @@ def test_certified_share():
 
 def test_ranks_over_data_sets_come_first():
     names = [f"d{number}" for number in range(8)]
-    wrong = {name: 5 + number for number, name in enumerate(names)}
-    run = run_of(
-        {
-            "best": probabilities(wrong),
-            "second": probabilities({name: value + 5 for name, value in wrong.items()}),
-            "third": probabilities({name: value + 10 for name, value in wrong.items()}),
-        },
-        names,
-    )
+    methods = {}
+    for first, method in ((5, "best"), (10, "second"), (15, "third")):
+        methods[method] = probabilities({name: first + number for number, name in enumerate(names)})
+    run = run_of(methods, names)
     advice = overall(Comparisons([("", run)]), "error")
     assert advice.recommended == "best" and advice.alike == []
     assert "Friedman's test (Iman and Davenport): p =" in advice.power
@@ -190,6 +168,4 @@ def test_failures_are_grouped_by_cause():
     assert causes(run) == ["b: 10 fits on 2 data sets: ValueError: k = 0 is too large"]
     assert state(run) == "10 of 20 fits failed."
     del run.results[next(iter(run.results))]
-    assert state(run) == (
-        "Incomplete: 9 of 20 fits finished; run the same command again for the rest. 10 of 20 fits failed."
-    )
+    assert state(run).startswith("Incomplete: 9 of 20") and state(run).endswith("10 of 20 fits failed.")

@@ -23,6 +23,11 @@ from confml.report.report import Report
 from confml.report.tables.certified_jointly import rows
 
 
+def costs_of(false_1, false_0, abstain):
+    """Costs of both kinds of errors and of abstaining."""
+    return {"matrix": {"0": {"1": false_1}, "1": {"0": false_0}}, "abstain": abstain}
+
+
 def constant(cell, truth):
     """The class frequencies of training, 70 and 30 %, as `majority-class` predicts them."""
     return np.tile([0.7, 0.3], (len(truth), 1)), "probability"
@@ -73,17 +78,14 @@ def test_no_advice_where_the_best_method_is_not_shown_to_be_better(wrong, is_bet
     run = run_of({"a": probabilities(wrong), "b": probabilities(49), "majority-class": constant})
     advice = advise(comparisons_of(run), "d", "error", Accepted())
     assert advice.best == "a" and (advice.recommended is not None) == is_better
-    if not is_better:
-        text = f"a has the lowest error of the methods ({wrong}.0 %), and is not shown to be better than "
-        assert advice.sentence == f"{text}majority-class."
+    assert advice.sentence.endswith("not shown to be better than majority-class.") != is_better
 
 
 @pytest.mark.parametrize(("abstain", "is_better"), [(0.9, True), (0.11, False)])
 def test_constant_decisions_are_rows_with_costs(abstain, is_better):
     """A false 1 costs 1, a false 0 costs 5; without a method that costs less, abstaining is the answer."""
-    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 5.0}}, "abstain": abstain}
     methods = {"a": probabilities(4, 0.99), "b": probabilities(9, 0.99), "majority-class": constant}
-    run = run_of(methods, costs=costs)
+    run = run_of(methods, costs=costs_of(1.0, 5.0, abstain))
     means = {(row.method, row.view, row.metric): row.mean for row in run.summary}
     always = [means["majority-class", f"always-{label}", "cost"] for label in (0, 1)]
     assert always == [2.5, 0.5]  # half of the test rows are of class 0
@@ -112,9 +114,8 @@ def test_another_method_may_be_better_than_the_constant_decisions():
 
         return predict
 
-    costs = {"matrix": {"0": {"1": 1.5}, "1": {"0": 30.0}}, "abstain": 0.6}
     methods = {"few": wrong(1, 15), "many": wrong(0, 306), "majority-class": constant}
-    run = run_of(methods, costs=costs, rows=1000)
+    run = run_of(methods, costs=costs_of(1.5, 30.0, 0.6), rows=1000)
     advice = advise(comparisons_of(run), "d", "cost", Accepted())
     assert advice.recommended == "many" and advice.value == "cost 0.459" and advice.best == "few"
     assert "many (cost 0.459). No significant difference from few (cost 0.45)" in advice.head
@@ -122,8 +123,8 @@ def test_another_method_may_be_better_than_the_constant_decisions():
 
 
 def test_one_method_is_compared_with_the_constant_decisions():
-    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 5.0}}, "abstain": 0.11}
-    run = run_of({"a": probabilities(9, 0.99), "majority-class": constant}, costs=costs)
+    methods = {"a": probabilities(9, 0.99), "majority-class": constant}
+    run = run_of(methods, costs=costs_of(1.0, 5.0, 0.11))
     answer = answer_of(Report(run, "."), comparisons_of(run))
     for text in (answer.short, answer.sentences):
         assert "always-abstain (cost 0.11). No method is shown" in text[0]
@@ -133,25 +134,20 @@ def test_one_method_is_compared_with_the_constant_decisions():
     ("abstain", "shown"), [(0.9, ""), (0.25, "cost less than every constant decision on 1 of 2 data sets")]
 )
 def test_constant_decisions_over_data_sets(abstain, shown):
-    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 1.0}}, "abstain": abstain}
-    methods = {
-        **{"a": probabilities({"d": 4, "e": 24}, 0.99), "b": probabilities(30, 0.99)},
-        **{"majority-class": constant, "p": p_values(0.01)},
-    }
-    advice = overall(comparisons_of(run_of(methods, ("d", "e"), costs=costs)), "cost")
+    methods = {"a": probabilities({"d": 4, "e": 24}, 0.99), "b": probabilities(30, 0.99)}
+    methods |= {"majority-class": constant, "p": p_values(0.01)}
+    run = run_of(methods, ("d", "e"), costs=costs_of(1.0, 1.0, abstain))
+    advice = overall(comparisons_of(run), "cost")
     assert advice.recommended == "a" and "a (mean rank 1.00" in advice.sentence
     assert (f"a is shown to {shown}." in advice.sentence) == bool(shown)
     assert advice.sentence.endswith("p has no probabilities, so it is not recommended for cost.")
 
 
 def test_no_advice_where_no_method_is_better_than_a_constant_on_any_data_set():
-    costs = {"matrix": {"0": {"1": 1.0}, "1": {"0": 1.0}}, "abstain": 0.2}
     methods = {"a": probabilities(22, 0.99), "b": probabilities(30, 0.99), "majority-class": constant}
-    run = run_of(methods, ("d", "e"), costs=costs)
-    assert overall(comparisons_of(run), "cost").sentence == (
-        "a has the best mean rank of the methods, 1.00, for the lowest cost. It is not shown to cost less "
-        "than every constant decision on any data set."
-    )
+    run = run_of(methods, ("d", "e"), costs=costs_of(1.0, 1.0, 0.2))
+    sentence = overall(comparisons_of(run), "cost").sentence
+    assert sentence.endswith("not shown to cost less than every constant decision on any data set.")
     methods = {"a": probabilities(47), "b": probabilities(49), "majority-class": constant}
     advice = overall(comparisons_of(run_of(methods, ("d", "e"))), "error")
     assert advice.recommended is None
@@ -166,10 +162,8 @@ def test_a_method_is_seldom_called_better_than_a_constant_on_any_of_eight_data_s
     for _ in range(draws):
         of_dataset = {}
         for line in lines:
-            losses = [
-                [SplitLosses(rows, values, 400)]
-                for values in ((rng.random(200) < 0.3) * 1.0, constant_losses)
-            ]
+            of_both = ((rng.random(200) < 0.3) * 1.0, constant_losses)
+            losses = [[SplitLosses(rows, values, 400)] for values in of_both]
             of_dataset[line.dataset] = compare_lines(LossTable(losses, bound=1.0, rare=True), [line], ["c"])
         comparisons = types.SimpleNamespace(comparison=lambda name, *_, tables=of_dataset: tables[name])
         named += any(better_than_baselines(comparisons, lines, "cost").values())

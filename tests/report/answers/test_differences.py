@@ -35,19 +35,15 @@ def literal(table, first, second):
         return 0.0, None, 1.0
     n, largest = len(x), max(map(abs, x))
     x = [value * n / (n + 2) for value in [*x, largest, -largest]]
-    row = sum(value**2 for value in x) - sum(x) ** 2 / (n + 2)
+    variance = sum(value**2 for value in x) - sum(x) ** 2 / (n + 2)
     j, degrees = len(means), n - 1
-    variance = row
     ratio = len(splits[0].rows) / splits[0].train_rows
     if table.kind == "regions":
         degrees, ratio = j - 1, 1.0
     if j > 1:
-        variance = max(row, (1 / j + ratio) * np.var(means, ddof=1))
-    return (
-        float(np.mean(means)),
-        math.sqrt(variance),
-        2 * student.sf(abs(sum(x)) / math.sqrt(variance), degrees),
-    )
+        variance = max(variance, (1 / j + ratio) * np.var(means, ddof=1))
+    error = math.sqrt(variance)
+    return float(np.mean(means)), error, 2 * student.sf(abs(sum(x)) / error, degrees)
 
 
 @pytest.mark.parametrize("kind", ["rows", "regions"])
@@ -118,14 +114,9 @@ def test_the_best_and_the_worse():
     wrong = rng.random((3, 1, 400)) < [[[0.1]], [[0.1]], [[0.4]]]
     wrong[1] = wrong[0]
     comparison = compare_lines(table_of(wrong))
-    assert (
-        comparison.best == [0, 1]
-        and comparison.worse(2)
-        and not comparison.worse(1)
-        and comparison.pairs == 3
-    )
-    # A difference that the run could show with 80 % power is between the smallest significant and the
-    # largest.
+    assert comparison.best == [0, 1] and comparison.pairs == 3
+    assert comparison.worse(2) and not comparison.worse(1)
+    # A difference that the run could show with 80 % power.
     plain = compare_lines(table_of(rng.random((2, 1, 200)) < 0.1))
     assert 0.03 < plain.detectable < 0.12
 
@@ -135,9 +126,8 @@ def test_interval_of_a_mean_cost_holds_it_when_large_costs_are_rare():
     rng = np.random.default_rng(0)
     drawn = rng.random((300, 200))
     costs = np.where(drawn < 0.005, 100.0, np.where(drawn < 0.105, 1.0, 0.0))
-    ends = np.array(
-        [mean_interval([SplitLosses(np.arange(200), values, 800)], bound=100.0) for values in costs]
-    )
+    losses = [SplitLosses(np.arange(200), values, 800) for values in costs]
+    ends = np.array([mean_interval([one_split], bound=100.0) for one_split in losses])
     covered = (ends[:, 0] <= 0.6) & (0.6 <= ends[:, 1])
     assert covered.mean() >= 0.95
     unseen = costs.max(axis=1) < 100
@@ -149,13 +139,7 @@ def test_differences_above_the_largest_possible_one_are_not_stated():
     rng = np.random.default_rng(0)
     few = compare_lines(table_of(rng.random((10, 1, 10)) < 0.3))
     assert few.detectable == math.inf
-    assert (
-        detectable_text([few.detectable])
-        == "no difference could have been detected with 80 % power: too few test rows"
-    )
+    assert detectable_text([few.detectable]).endswith("80 % power: too few test rows")
     text = detectable_text([0.02, math.inf, 0.031], 0.1)
-    assert text == (
-        "a difference of 3.1 points or more would probably have been detected on the data sets with enough "
-        "test rows (80 % power)"
-    )
-    assert detectable_text([math.nan]) == "no difference could have been detected with 80 % power"
+    assert "a difference of 3.1 points or more" in text and "with enough test rows" in text
+    assert detectable_text([math.nan]).startswith("no difference")
