@@ -53,13 +53,9 @@ def recommend(label: str | None) -> None:
 
 
 def test_the_recommendation_of_the_run_is_taken_and_named(files):
-    for label, arguments in (
-        ("Bayes", ["--method", "Bayes"]),
-        ("tcm-nn k=5", ["--method", "tcm-nn", "--param", "k=5"]),
-    ):
+    for label, *options in (("Bayes", "--method", "Bayes"), ("tcm-nn k=5", "--method=tcm-nn", "--param=k=5")):
         recommend(label)
-        recommended = command(*PREDICT)
-        chosen = command(*PREDICT, *arguments)
+        recommended, chosen = command(*PREDICT), command(*PREDICT, *options)
         assert recommended.stdout == chosen.stdout
         sentence = f"method: {label}, which the run in results/d recommends for the lowest error"
         assert sentence in recommended.stderr and sentence not in chosen.stderr
@@ -107,6 +103,5 @@ def test_without_a_finished_run_the_methods_are_named_before_data_are_read(files
     shutil.rmtree("results")
     Path("train.csv").write_text("")
     error = refusal(*PREDICT)
-    assert isinstance(error, ConfigError)
-    assert "the config has several methods, and no finished run in results/d recommends one" in str(error)
+    assert isinstance(error, ConfigError) and "no finished run in results/d recommends one" in str(error)
     assert "--method 'tcm-nn'" in error.hint and "confml run d.yaml" in error.hint

@@ -22,7 +22,7 @@ def wines(needs_data, data_folder, tmp_path, monkeypatch):
         frame = frame.drop_duplicates().sample(frac=1, random_state=1)
         if colour == "white":
             frame[:800].to_csv("train.csv", index=False)
-            frame[800:1100].to_csv("more.csv", index=False)
+            frame[800:1100].to_csv("white.csv", index=False)
         else:
             frame[:300].drop(columns="good").to_csv("red.csv", index=False)
     return tmp_path
@@ -31,24 +31,23 @@ def wines(needs_data, data_folder, tmp_path, monkeypatch):
 FIT = ("--train", "train.csv", "--label", "good", "--level", "0.1")
 
 
+def accuracy(text: str) -> float:
+    """Accuracy of the classifier of the two samples in the text of its test."""
+    return float(text.partition("accuracy ")[2].split()[0])
+
+
 def test_red_wine_is_not_white_wine(wines):
     document = json.loads(command("predict", *FIT, "red.csv", "--drift", "--json").stdout)
-    joint, features = (
-        test["text"] for test in document["tests"] if test["test"] in ("classifier", "features")
-    )
-    differs = {test["test"]: test["differs"] for test in document["tests"]}
-    assert differs["classifier"] and differs["features"]
+    tests = {test["test"]: test for test in document["tests"]}
+    assert tests["classifier"]["differs"] and tests["features"]["differs"]
+    joint, features = (tests[name]["text"] for name in ("classifier", "features"))
     text = command("predict", *FIT, "red.csv", "--drift").stderr  # one verdict, from all tests together
     assert text.count("do not look exchangeable") == 1 == text.count(joint)
     assert "shows that new rows differ" not in text
-    accuracy = float(joint.partition("accuracy ")[2].split()[0])
-    assert accuracy > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
-    checked = command("data", "check", "train.csv", "--label", "good", "--test", "more.csv", "--json")
+    assert accuracy(joint) > 0.95 and "p-value" in joint and "'total sulfur dioxide'" in features
+    checked = command("data", "check", "train.csv", "--label", "good", "--test", "white.csv", "--json")
     joint, features = json.loads(checked.stdout)["shift"]
-    assert (
-        0.4 < float(joint.partition("accuracy ")[2].split()[0]) < 0.6
-        and "No single feature differs" in features
-    )
+    assert 0.4 < accuracy(joint) < 0.6 and "No single feature differs" in features
 
 
 def test_p_values_of_equal_samples_are_valid():
@@ -65,11 +64,11 @@ def test_p_values_of_equal_samples_are_valid():
 
 def test_samples_that_cannot_be_tested():
     few, constant = np.zeros((5, 2)), np.zeros((60, 2))
-    none = np.array([False, False])
-    assert two_samples(few, constant, "ab", none) is None
-    same = two_samples(constant, constant, "ab", none)
+    nominal = np.array([False, False])
+    assert two_samples(few, constant, "ab", nominal) is None
+    same = two_samples(constant, constant, "ab", nominal)
     assert same.joint == 1 and all(p == 1 for _, p in same.features)
-    missing = two_samples(constant, np.full((60, 2), np.nan), "ab", none)
+    missing = two_samples(constant, np.full((60, 2), np.nan), "ab", nominal)
     assert all(p == 1 for _, p in missing.features) and missing.joint < 1e-6
 
 
