@@ -15,17 +15,8 @@ def searches(monkeypatch):
 
 
 def layered_forests(X, layers):
-    """{(i, j): layer} by Kruskal: an edge goes into the first forest in which it closes no circle."""
-    groups = [list(range(len(X))) for _ in range(layers)]
-    edges = {}
-    for _, i, j in naive.all_edges(X):
-        for t, group in enumerate(groups):
-            a, b = group[i], group[j]
-            if a != b:
-                edges[i, j] = t
-                groups[t] = [a if g == b else g for g in group]
-                break
-    return edges
+    """{(i, j): layer} by Kruskal."""
+    return {(i, j): t for t, tree in enumerate(naive.orthogonal_forests(X, layers)) for _, i, j in tree}
 
 
 def searched(X, layers):
@@ -55,8 +46,11 @@ KINDS = ("continuous", "ties", "equal rows", "clusters", "one-hot")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 12])
-def test_trees_equal_kruskal_on_the_full_graph(kind, d):
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 12])
+@pytest.mark.parametrize("many_rows, block", [(0, 4096), (10**9, 4096), (10**9, 5)])  # searches or products
+def test_trees_equal_kruskal_on_the_full_graph(kind, d, many_rows, block, monkeypatch):
+    monkeypatch.setattr(forests, "MANY_ROWS", many_rows)
+    monkeypatch.setattr(forests, "BLOCK", block)
     rng = np.random.default_rng(d)
     for n, scale in ((2, 1.0), (7, 1e-12), (33, 1.0), (58, 1e-12), (47, 1e150)):
         X = rows(kind, n, d, rng) * scale

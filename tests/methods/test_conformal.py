@@ -389,16 +389,9 @@ def test_predict_proba_is_that_of_the_classifier(kind):
 
 
 def run_of(folder, datasets, methods, **values):
-    """Return the run of a config, whose split is 30 % of the rows at one level."""
-    values = {"name": "made", "datasets": datasets, "methods": methods, "baseline": False, **values}
-    return confml.run({"figures": [], "levels": [0.2], **values}, out=folder / "out", engine="serial")
-
-
-def written(folder, X, y, **columns):
-    """Write rows to a file and return the data set of a config."""
-    frame = pd.DataFrame(X, columns=["a", "b"]).assign(label=y, **columns)
-    frame.to_csv(folder / "mine.csv", index=False)
-    return {"name": "mine", "csv": str(folder / "mine.csv"), "label": "label"}
+    """Return the run of a config at one level, without the majority class."""
+    values |= {"datasets": datasets, "methods": methods, "baseline": False, "levels": [0.2], "figures": []}
+    return confml.run(values, out=folder / "out", engine="serial")
 
 
 def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
@@ -421,10 +414,9 @@ def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
 
 def test_inner_folds_learn_their_own_steps(tmp_path):
     """Labels are random: a step that saw the inner validation rows would make them predictable."""
-    rng = np.random.default_rng(1)
     run_of(
         tmp_path,
-        [written(tmp_path, rng.normal(size=(300, 2)), rng.integers(0, 2, 300))],
+        [{"generate": "two-gaussians", "n": 300, "distance": 1e-9}],
         [{"name": "knn", "conformal": "split", "tune": {"k": [1, 3]}}],
         steps=[{"tomek-links": {"repeat": True}}],
         protocol={"kind": "holdout", "repeats": 2, "test-size": 0.2, "inner-folds": 4},

@@ -34,12 +34,12 @@ def largest_share(distance_filter, X, T):
     return worst
 
 
-def adversarial(kind, d, rng):
-    """Rows that make float32 products as wrong as they get: (X, T)."""
+def adversarial(d, rng):
+    """Rows that make float32 products as wrong as they get: (X, T) by their kind."""
     half = 1 + rng.integers(0, 2**10, (12, d)) * 2.0**-10 + 2.0**-24  # each is rounded by half a unit
     normal, signs = rng.normal(size=(12, d)), rng.choice([-1, 1], (12, d))
     top, first = np.arange(12)[:, None] < 6, np.arange(12)[:, None] == 0
-    X = {
+    kinds = {
         "every coordinate halfway between two float32": half * signs,
         "one sign, so that all roundings add up": half,
         "near rows far from the centre": np.where(top, 1, -1) * (1 + normal * 1e-7),
@@ -49,32 +49,18 @@ def adversarial(kind, d, rng):
         "coordinates below float32": np.where(first, 1.0, rng.integers(-9, 10, (12, d)) * 1e-46),
         "coordinates of all sizes": 2.0 ** rng.uniform(-40, 0, (12, d)) * signs,
         "a large offset": normal + 1e9,
-    }[kind]
-    return X, np.vstack([X[::4] * (1 + 2.0**-23), X[::4] + X[1::4] - X[0], 1e6 * X[:2]])
-
-
-KINDS = (
-    "every coordinate halfway between two float32",
-    "one sign, so that all roundings add up",
-    "near rows far from the centre",
-    "products that cancel",
-    "one row much longer than the others",
-    "products below float32",
-    "coordinates below float32",
-    "coordinates of all sizes",
-    "a large offset",
-)
+    }
+    for kind, X in kinds.items():
+        yield kind, X, np.vstack([X[::4] * (1 + 2.0**-23), X[::4] + X[1::4] - X[0], 1e6 * X[:2]])
 
 
 @pytest.mark.parametrize("scale", [1e-55, 1.0, 1e118])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_bound_holds_for_adversarial_rows(kind, scale):
-    rng = np.random.default_rng(KINDS.index(kind))
-    for d in (1, 2, 30):
-        X, T = (rows * scale for rows in adversarial(kind, d, rng))
-        distance_filter = DistanceFilter.of(X)
-        assert largest_share(distance_filter, X, X) <= 1
-        assert largest_share(distance_filter, X, T) <= 1
+@pytest.mark.parametrize("d", [1, 2, 30])
+def test_the_bound_holds_for_adversarial_rows(d, scale):
+    for kind, X, T in adversarial(d, np.random.default_rng(d + 1)):
+        distance_filter = DistanceFilter.of(X * scale)
+        assert largest_share(distance_filter, X * scale, X * scale) <= 1, kind
+        assert largest_share(distance_filter, X * scale, T * scale) <= 1, kind
 
 
 def test_the_bound_holds_in_high_dimension():
@@ -99,9 +85,7 @@ def test_products_of_integers_have_no_error():
 
 def test_float32_bounds_around_each_row():
     """low and high are rounded to float32 and still hold after float32 sums, as the kernels compute them."""
-    rng = np.random.default_rng(2)
-    for kind in KINDS:
-        X, _ = adversarial(kind, 17, rng)
+    for kind, X, _ in adversarial(17, np.random.default_rng(2)):
         distance_filter = DistanceFilter.of(X)
         g = distance_filter.products(distance_filter.rows, np.empty(144, np.float32))
         upper, lower = g - distance_filter.low, g - distance_filter.high
@@ -112,21 +96,19 @@ def test_float32_bounds_around_each_row():
                 square = square / Fraction(distance_filter.unit) ** 2
                 base = Fraction(norms[i])
                 assert square >= base - 2 * Fraction(float(upper[i, j])) - Fraction(float(slack[i]))
-                assert square <= base - 2 * Fraction(float(lower[i, j])) + Fraction(float(slack[i]))
+                assert square <= base - 2 * Fraction(float(lower[i, j])) + Fraction(float(slack[i])), kind
 
 
 def test_bounds_of_the_spanning_trees():
     """`Points.rounded` gives lower bounds of the exact squared distances."""
-    rng = np.random.default_rng(3)
-    for kind in KINDS:
-        X, _ = adversarial(kind, 17, rng)
+    for kind, X, _ in adversarial(17, np.random.default_rng(3)):
         points = Points.of(X, np.zeros(12, dtype=np.int64), 1)
         Z, low = points.rounded
         products = Z @ Z.T
         for i, squares in enumerate(exact_squares(points.X, points.X)):
             for j, square in enumerate(squares):
                 bound = Fraction(low[i]) + Fraction(low[j]) - 2 * Fraction(float(products[i, j]))
-                assert i == j or bound <= square
+                assert i == j or bound <= square, kind
 
 
 def test_where_the_bound_does_not_hold_nothing_is_excluded():

@@ -30,14 +30,14 @@ def test_descriptions_are_for_users():
         assert all(parameter["expected"] for parameter in entry["parameters"])
 
 
-def test_every_method_with_the_word_is_named():
+def test_methods_with_the_word_or_a_similar_name_are_the_hint():
     with pytest.raises(ConfigError) as raised:
         registry.methods.find("svm")
-    for name in ("ovo-svm", "ovr-svm", "dag-svm", "kernel-svm", "tcm-svm"):
-        assert name in raised.value.hint
-    with pytest.raises(ConfigError) as raised:
+    assert {"ovo-svm", "ovr-svm", "dag-svm", "kernel-svm", "tcm-svm"} <= {
+        *re.findall("[a-z-]+", raised.value.hint)
+    }
+    with pytest.raises(ConfigError, match="did you mean 'tcm-nn'"):
         registry.methods.find("tcm-n")
-    assert raised.value.hint == "did you mean 'tcm-nn'?"
 
 
 # ---- other packages' methods
@@ -89,13 +89,9 @@ def test_a_method_of_another_package(installed):
     assert type(registry.build("near", {"k": 3})).__name__ == "Near"
     card = registry.describe("near")
     assert card["source"] == "their-package 1.2" and card["summary"] == "A neighbour from elsewhere."
-    with pytest.raises(ConfigError, match="k must be a whole number"):
-        registry.check("near", {"k": 0})
     with pytest.raises(ConfigError, match="did you mean 'near'"):
         registry.check("nearr")
-    # No package replaces a method of confml.
-    assert registry.method_class("knn").__module__ == "confml.methods.knn.knn"
-    assert registry.describe("knn")["source"] == "confml"
+    assert registry.describe("knn")["source"] == "confml"  # no package replaces a method of confml
 
 
 @pytest.mark.parametrize(

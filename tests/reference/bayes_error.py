@@ -32,19 +32,18 @@ def kruskal(n, edges):
     return tree
 
 
-def orthogonal_trees(X, layers):
-    """The trees that exist, at most `layers` of them; each is the minimal one without the edges of those
-    before."""
+def orthogonal_forests(X, layers):
+    """Minimum spanning forests, each of the edges that those before it do not have."""
     edges = all_edges(X)
-    trees = []
     for _ in range(layers):
-        tree = kruskal(len(X), edges)
-        if len(tree) < len(X) - 1:
-            break
-        trees.append(tree)
-        used = set(tree)
-        edges = [edge for edge in edges if edge not in used]
-    return trees
+        forest = kruskal(len(X), edges)
+        yield forest
+        edges = sorted({*edges} - {*forest})
+
+
+def orthogonal_trees(X, layers):
+    """Those of the forests that are trees."""
+    return [forest for forest in orthogonal_forests(X, layers) if len(forest) == len(X) - 1]
 
 
 def crossings(X, inside, layers):

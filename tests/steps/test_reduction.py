@@ -112,17 +112,15 @@ def test_two_far_clusters_need_one_example_each():
     for step in (ConsistentSubset(), SelectExamples()):
         assert sorted(step.fit_training(X, y, rng)[1]) == [0, 1]
         assert step.fit_metrics_["removed_rows"] == 98 and step.fit_metrics_["kept_rows"] == 2
-    y = (X.sum(axis=1) % 2 > 1).astype(int)
-    kept = [len(ConsistentSubset(add).fit_training(X, y, rng)[1]) for add in ("one", "all")]
-    assert kept[0] < kept[1]
 
 
-def test_dropping_examples_leaves_none_that_could_go():
+def test_less_is_kept_when_one_is_added_at_a_time_and_none_can_be_dropped():
     rng = np.random.default_rng(3)
     X = rng.random((60, 2))
     y = (X[:, 0] + 0.2 * rng.normal(size=60) > 0.5).astype(int)
+    slowly, quickly = (ConsistentSubset(add).fit_training(X, y, rng)[1] for add in ("one", "all"))
+    assert len(slowly) < len(quickly)
     cleaned, labels, _ = SelectExamples().fit_training(X, y, rng)
     assert KNN().fit(cleaned, labels).score(X, y) == 1
     for row in range(len(labels)):
-        rest = np.arange(len(labels)) != row
-        assert KNN().fit(cleaned[rest], labels[rest]).score(X, y) < 1
+        assert KNN().fit(np.delete(cleaned, row, axis=0), np.delete(labels, row)).score(X, y) < 1

@@ -134,9 +134,8 @@ def test_scaling_leaves_codes_alone(name):
 
 def test_missing_codes_become_the_most_frequent():
     X = np.array([[2.0, 1.0], [2.0, np.nan], [np.nan, 3.0], [1.0, 5.0]])
-    treated = build_pipeline([("impute-mean", {})]).fit_training(
-        X, np.zeros(4), None, np.array([True, False])
-    )[0]
+    chain = build_pipeline([("impute-mean", {})])
+    treated, _, _ = chain.fit_training(X, np.zeros(4), None, np.array([True, False]))
     np.testing.assert_array_equal(treated, [[2, 1], [2, 3], [2, 3], [1, 5]])
 
 
