@@ -315,7 +315,11 @@ def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sample
     ("method", "data", "words"),
     [
         (linear(), lambda X, y: (X, y), "no perceptron of the linear kernel .* ridge above 0"),
-        (BayesTransduction(), lambda X, y: (X[np.r_[:7, 2, 8:60]], y), "rows 2 and 7 are identical .* ridge above 0"),
+        (
+            BayesTransduction(),
+            lambda X, y: (X[np.r_[:7, 2, 8:60]], y),
+            "2 and 7 are identical .* ridge above 0",
+        ),
         (linear(), lambda X, y: (X * (np.arange(60) != 4)[:, None], y), "training row 4"),
         (linear(ridge=1e-14), lambda X, y: (np.ones((60, 1)), y), "raise ridge: 1e-14"),
         (BayesPointMachine(), lambda X, y: (X, 0 * y + 4), "one class .4.* stratify"),
