@@ -2,7 +2,7 @@
 
 To add a key: add a field with a type of `values`, a description and an example to the model that it belongs
 to; if it changes the results, make sure that ``as_dict`` returns it (it does so for plain values).
-Names, parameters and files are checked in `check`. Fields are written with hyphens in a config.
+Names, parameters and files are checked in ``check_*.py``. Fields are written with hyphens in a config.
 """
 
 from collections.abc import Sequence

@@ -88,5 +88,5 @@ def _check(card: Card, data: DataSet) -> None:
         counts[f"rows of class '{label}'"] = expect.classes.get(label, 0), classes[label]
     for what, (expected, count) in counts.items():
         if expected != count:
-            message, hint = f"expected {expected} {what}, got {count}", f"see its card, {card.path}"
+            message, hint = f"expected {expected} {what}, got {count}", f"see expect: in {card.path}"
             raise DataError(message, where=f"data set '{card.name}'", hint=hint)

@@ -1,6 +1,7 @@
 """`nearest-mean`: a template for a new method. Copy this file and change every line of text.
 
-List its class in `confml.methods.METHODS`. In a package of your own, name the class in ``pyproject.toml``::
+List its class in `confml.methods.METHODS`; CONTRIBUTING.md has the other places. In a package of your own,
+name the class in ``pyproject.toml``::
 
     [project.entry-points."confml.methods"]
     nearest-mean = "my_package.nearest_mean:NearestMean"
@@ -27,10 +28,10 @@ from confml.plugins.parameters import Integer
 class NearestMean(Method):
     """Predict the class with the nearest mean; confidence is the difference to the second smallest distance.
 
-    ``confml describe`` shows the first line, ``confml describe`` all of this text. Document the method, its
-    views, how ties are decided, the cases of one class, of a class with one example and of constant features,
-    and the source with the numbers of its equations. The sections Parameters and Attributes are added from
-    the declarations.
+    ``confml describe`` shows the first line, ``confml describe NAME`` all of this text. Document the method,
+    its views, how ties are decided, the cases of one class, of a class with one example and of constant
+    features, and the source with the numbers of its equations. The sections Parameters and Attributes are
+    added from the declarations.
 
     View ``margin``: minus the distances to the class means. Equal distances are decided for the first class
     in sorted order.

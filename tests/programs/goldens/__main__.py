@@ -10,7 +10,8 @@ A file has
 - for ``answer.json``: another method is the fastest of equally good ones, in the keys that name it only.
 
 Everything else is a failure, and the exit code is 1. Files that the baseline does not have are counted.
-``moved.csv`` maps old paths to new ones. ``--store COMMIT`` makes another commit the baseline.
+``moved.csv`` maps old paths to new ones. ``python tests/programs/goldens store COMMIT`` makes another commit
+the baseline.
 """
 
 from __future__ import annotations

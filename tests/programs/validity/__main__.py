@@ -1,15 +1,15 @@
 """Simulate the guarantee of every p-value, probability and certificate that confml prints: ``make validity``.
 
-Each file check_*.py in this folder has ``ENTRIES``. Every draw simulates a data set of its own, so that the
-events counted are independent and their number is binomial. The table has, for each claim, the rate that the
-documentation promises, the rate seen, and its 99.9 % interval (Clopper and Pearson); for a mean, such as the
-number of rows to an alarm, the mean seen and a normal interval. Verdicts:
+Each file ``tests/programs/validity/check_*.py`` has ``ENTRIES``. Every draw simulates a separate data set, so
+the events are independent and their number is binomial. The table has a row for each claim: the rate that the
+documentation promises, the simulated rate, and its 99.9 % interval (Clopper and Pearson). For a mean, such as
+the number of rows before an alarm, it has the simulated mean and a normal interval. Verdicts:
 
 holds         the promised rate is compatible with the interval
-conservative  the interval lies on the safe side of the promised rate
-near          only for a rate that is promised approximately: outside the interval, at most half as much again
-FAILS         the interval lies beyond the promised rate (or on either side of one promised exactly)
-measured      nothing is promised
+conservative  the interval is on the safe side of the promised rate
+near          only for an approximate guarantee: outside the interval, and at most half as much again
+FAILS         the interval is beyond the promised rate (on either side if the guarantee is exact)
+measured      there is no guarantee
 error         the entry could not be run
 """
 
