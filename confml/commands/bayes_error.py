@@ -54,11 +54,11 @@ KEYS = ("label", "id", "nominal", "ignore", "missing")
 def bayes_error(dataset: str, **options: Any) -> None:
     """Estimate the Bayes error of a data set.
 
-    DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
-    .xlsx) with --label; CONFIG a config with one data set, such as confml init writes. It has the keys for
-    other forms of files.
+    DATASET is a name of `confml data list`, or a generator. FILE is a table file (CSV, .parquet, .xlsx) with
+    --label. CONFIG is a config with one data set, such as confml init writes. It has the keys for other forms
+    of files.
 
-    The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimum
+    The Bayes error is estimated for each pair of classes, and for each class against the rest, from minimum
     spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
     (separated) to 1 (indistinguishable). "tie band" is its range over other orders of equal distances, not a
     confidence interval (use --intervals). "error %" is the estimate. "lower" and "upper" are bounds of the
@@ -103,7 +103,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     elif not options["quiet"]:
         print_study(result)
     for text in result.warnings:
-        say(f"warning: {text}")
+        say(f"{'note' if text in data.notes else 'warning'}: {text}")
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:

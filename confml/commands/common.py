@@ -154,8 +154,8 @@ def _allow_imports(ctx: click.Context, param: click.Parameter, packages: tuple[s
 
 allow_import_option = click.option(
     "--allow-import", metavar="PACKAGE", multiple=True, expose_value=False, callback=_allow_imports,
-    help="Allow the config to name classes of this package, such as xgboost; may be repeated. Importing a "
-    "package executes its code.  [default: scikit-learn alone]",
+    help="Allow classes of this package or module, such as xgboost; may be repeated. Importing it executes "
+    "its code.  [default: scikit-learn alone]",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 all_option = click.option("--all", "everything", is_flag=True, help="Print all rows of the tables.")

@@ -33,7 +33,7 @@ from confml.terminal import echo, folded, width_of
 def compare(inputs, against, out, as_latex, as_json, quiet, rope, **columns: Any) -> None:
     """Compare models on outcomes, or methods of runs.
 
-    TABLE is a table file with one row per item and model. Its outcome is whether the answer is right, or a
+    TABLE is a table file with one row per item and model. The outcome is whether the answer is right, or a
     score or loss. The output says which models differ significantly, and which difference would probably have
     been detected. Pairs are tested on the items that all models have, with Holm's correction over all pairs.
     Items of one document, patient or template are not independent: name their column with --group.

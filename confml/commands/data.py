@@ -20,8 +20,8 @@ DATA_MISSING = 3  # the exit code of data that are missing or wrong
 def data() -> None:
     """List, describe, fetch and audit data sets.
 
-    Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
-    (CONFML_CACHE, or the cache folder of the system), where fetch puts them.
+    Files are searched in the folders of CONFML_DATA, as <set>/<file>, then in the cache. fetch writes them
+    into the cache: CONFML_CACHE, or the cache folder of the system.
 
     \b
     confml data list                 all data sets, and which files are present

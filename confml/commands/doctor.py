@@ -58,10 +58,10 @@ def _data() -> dict:
     cards = known_cards()
     missing = [name for name in cards if any(file.state != "found" for file in states(read_card(name)))]
     return {
-        "looked in": [str(folder) for folder in search_path()],
+        "folders": [str(folder) for folder in search_path()],
         "cards": len(cards),
-        "found": len(cards) - len(missing),
-        "not found": missing,
+        "present": len(cards) - len(missing),
+        "missing": missing,
     }
 
 

@@ -23,9 +23,9 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
     """Write a commented config for a table file that runs as it is.
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label. The config is written to the current folder
-    under the name of the file. Identifiers, numbers of rows, dates, free text and columns that are constant,
-    nearly empty or copies are left out of the features; each has its reason as a comment. Columns without
-    numbers are categorical. Steps, methods, protocol and significance levels suit the file. If a class has
+    under the name of the file. Identifiers, row numbers, dates, free text, and constant, nearly empty or
+    copied columns are not features. A comment states the reason for each. Columns without numbers are
+    categorical. Steps, methods, protocol and significance levels suit the file. If a class has
     less than a fifth of the rows, p-values are label-conditional (mondrian), so that each class has its own
     guarantee. Findings that need a decision go to stderr, and into the config as comments.
 

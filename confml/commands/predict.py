@@ -28,7 +28,7 @@ OF_FIT = (*OF_CONFIG, "method", "params", "conformal", "mondrian", "risk", "sele
 @click.option(
     "--method", metavar="NAME",
     help="A method of CONFIG, by its name or label; any method with --train.  "
-    "[default: the only one, or the one that the run recommends; tcm-nn]",
+    "[default: the only one, or the one that the run recommends; with --train tcm-nn]",
 )  # fmt: skip
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE",
@@ -40,7 +40,7 @@ OF_FIT = (*OF_CONFIG, "method", "params", "conformal", "mondrian", "risk", "sele
 )
 @click.option(
     "--level", "levels", type=RATE, multiple=True,
-    help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
+    help="Significance level; may be repeated.  [default: those of CONFIG; with --train 0.01, 0.05, 0.1]",
 )  # fmt: skip
 @click.option(
     "--digits", type=click.IntRange(1, 17), metavar="N",
@@ -105,7 +105,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     --decimal and --sheet describe NEW, and with --train also the training file.
 
     --costs adds prob[class], the expected cost of each decision, decision and expected_cost. The file is YAML
-    such as {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}: the outer keys are true classes, the
+    such as {matrix: {good: {bad: 1}, bad: {good: 5}}, abstain: 0.8}. The outer keys are true classes, the
     inner keys predictions. It can also be CSV with one line per true class. The decision is abstain if that
     costs less than every class. The method needs probabilities. The costs of constant decisions are printed.
     With labels, the realised cost is tested against the expected cost. The default is costs: of CONFIG.
@@ -114,9 +114,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     p-values from the other rows, and the guarantee holds for any number of rows. Without this option, the
     guarantee is approximate with steps and tune, unless the method is conformal.
 
-    --risk adds accepted. With probability 0.95 over the held-out rows, either no threshold is certified and
-    no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold is tested on
-    30 % of the training rows, which the method is not fitted to.
+    --risk adds accepted. With probability 0.95 over the held-out rows, no threshold is certified or an
+    accepted row is wrong with probability at most RISK. Without a threshold no row is accepted. The threshold
+    is tested on 30 % of the training rows, which the method is not fitted to.
 
     --drift tests each feature. It also tests all features together, by a classifier that separates new rows
     from training rows.

@@ -30,14 +30,14 @@ LARGE = 10_000  # cells of a run whose report only the last shard writes: a repo
 )
 @click.option(
     "--engine", metavar="NAME|ADDRESS|FILE",
-    help="Where tasks run: worker processes (joblib), this process (serial: a crash of a method ends the "
-    "run), or a dask cluster by its address or scheduler file (needs confml[dask]).  [default: joblib]",
+    help="Where tasks run: joblib (worker processes), serial (this process; a crash of a method ends the "
+    "run), or the address or scheduler file of a dask cluster (needs confml[dask]).  [default: joblib]",
 )  # fmt: skip
 @click.option("--retry-failed", is_flag=True, help="Compute failed fits again.")
 @click.option(
     "--shard", metavar="I/N|auto",
-    help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
-    "auto/N only I.",
+    help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM; "
+    "auto/N takes I.",
 )  # fmt: skip
 @click.option(
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its fits fail."
@@ -55,7 +55,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
     """Run a config and write its reports.
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that are already in
-    the folder are not computed again: run the same command to continue after an interruption, or after adding
+    the folder are not computed again. Run the same command to continue after an interruption, or after adding
     methods, data sets or repeats. Finished fits are stored within about a second.
 
     \b
@@ -65,6 +65,7 @@ def run(config, out, overrides, dry_run, verbose, as_json, everything, quiet, **
 
     A task is one fit with its predictions. A method that computes a sweep in one pass has one task for all
     values.
+
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
     Exit code 1 if some fits failed: the others are reported, and tables/failures.csv has the errors. Ctrl-C,

@@ -8,11 +8,11 @@ from confml.config.values import Between, Count, Folds, Switch, TextList, Whole,
 
 PROTOCOLS = {
     "fixed-split": "the training and test part of the provider",
-    "holdout": "random divisions into a training part and a test part of size test-size, repeats times",
+    "holdout": "`repeats` random divisions into a training part and a test part of `test-size` of the rows",
     "k-fold": "division into `folds` parts, each used once as the test part; `repeats` times",
     "leave-one-out": "every row is once the test part, and all others are the training part",
     "ordered": "training part before test part: the last rows in the order of the column `by`, a fraction "
-    "test-size, are the test part",
+    "`test-size`, are the test part",
     "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
 }
 

@@ -18,7 +18,7 @@ class MajorityClass(ProbabilityMethod):
 
     View ``probability``: the fractions of the classes in the training set, which are the same for every test
     example. Equal frequencies are decided for the first class in sorted order. A run adds this method to
-    those of its config, because a method that is not shown to be better has learnt nothing from the features.
+    those of its config: a method that is not shown to be better has learnt nothing from the features.
 
     Notes
     -----

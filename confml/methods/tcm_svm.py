@@ -39,8 +39,8 @@ class TCMSVM(PValueMethod):
 
     The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), ``alpha`` (n, c), and
     ``tau`` (n,) if smoothed, as in ``tcm-nn``. The prediction is the label with the largest p-value, of equal
-    ones the one with the smallest alpha; of label-conditional p-values (``mondrian``) the label with the
-    smallest alpha.
+    ones the one with the smallest alpha. With label-conditional p-values (``mondrian``) it is the label with
+    the smallest alpha.
 
     References
     ----------

@@ -44,9 +44,9 @@ class Standardise(Step):
     becomes 0 in every training and test example, because the training set does not show its scale. Codes of
     nominal features are not changed.
 
-    Rows that are sparse, because categories make very many 0/1 columns, stay so: the mean is not subtracted
-    from 0/1 columns that are 1 in at most half of the training rows. Methods with an intercept without
-    penalty, such as scikit-learn's ``LogisticRegression``, predict the same.
+    Sparse rows (very many 0/1 columns of categories) stay sparse: the mean is not subtracted from 0/1 columns
+    that are 1 in at most half of the training rows. Methods with an intercept without penalty, such as
+    scikit-learn's ``LogisticRegression``, predict the same.
 
     Examples
     --------

@@ -19,9 +19,9 @@ class SelectAttributes(ColumnSelection):
 
     Backward selection from all features. The training set is divided into ``folds`` stratified parts, and
     each part is classified by a method that is trained on the others. The rows of a group (``groups`` of the
-    data set) stay in one part. In each round the feature whose removal
-    gives the highest accuracy is dropped, the first one of several; the search ends when every removal would
-    lower the accuracy. The 0/1 columns of a nominal feature are dropped one by one.
+    data set) stay in one part. In each round the feature whose removal gives the highest accuracy is dropped
+    (the first one of several). The search ends when every removal would lower the accuracy. The 0/1 columns
+    of a nominal feature are dropped one by one.
 
     metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the
     cross-validated accuracies.

@@ -20,7 +20,7 @@ class SelectByBayesError(ColumnSelection):
     distances matter: use a scaling step before it. The 0/1 columns of a nominal feature are selected one by
     one; a feature that holds codes is represented by its 0/1 columns. A training set with one class, or with
     at most ``attributes`` columns, is not changed. With ``groups`` the estimates use one row of each group
-    and class, drawn at random: rows of one group are near each other in features that identify the group.
+    and class, drawn at random. Rows of one group are near each other in features that identify the group.
 
     metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the selected
     features, as a fraction of the smaller prior.

@@ -45,12 +45,12 @@ class BayesKNN(Method):
 
     Notes
     -----
-    The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k
-    is summed over and beta is integrated by Gauss-Legendre quadrature, without random numbers. The error is
-    at most 1e-11 for means and standard deviations and 1e-7 for exceedances. It was measured against adaptive
+    The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``. The sum is over
+    k, and the integral over beta is a Gauss-Legendre quadrature, without random numbers. The error is at most
+    1e-11 for means and standard deviations and 1e-7 for exceedances. It was measured against adaptive
     integration for ``beta_scale`` from 1 to 10,000, for separable and overlapping classes. The adaptive model
-    needs Markov chains and takes minutes where the others take milliseconds.
-    Features should be on one scale (``steps: [standardise]``).
+    needs Markov chains and takes minutes where the others take milliseconds. Features should be on one scale
+    (``steps: [standardise]``).
 
     Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (None with chains); ``map_``,
     the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics`, None without chains).

@@ -88,7 +88,7 @@ class Conformal(CalibratedMethod, PValueMethod):
     classifier of scikit-learn or confml; its parameters have the prefix ``estimator__``.
 
     The view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
-    calibration scores greater than and equal to the label's; the test example is among the equal ones. It
+    calibration scores greater than and equal to the label's. The test example is among the equal ones. It
     also has ``nonconformity`` (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift``
     the numbers are sums of weights in a small unit. ``own_share`` (n, c) is the weight of the test example as
     a fraction of all weights; an unsmoothed p-value is at least this fraction. The prediction is the label

@@ -54,12 +54,12 @@ class KNN(ProbabilityMethod):
     -----
     With ``distance: minkowski`` it is (sum |x_i - z_i|^power)^(1/power), where a nominal feature adds 0 or 1
     to the sum. With ``distance: mahalanobis`` it is sqrt((x - z)^T S^+ (x - z)) with the covariance S of the
-    training examples; directions in which they do not vary are left out. With ``distance: polar`` it is the
-    angle between x and z, so only their directions from the origin count; the angle between zero and any
+    training examples. Directions in which they do not vary are left out. With ``distance: polar`` it is the
+    angle between x and z, so only their directions from the origin count. The angle between zero and any
     other example is pi / 2. The textbook names the last three without formulas.
 
     With ``teacher``, a column marks training examples that a teacher has chosen, whose votes count
-    ``teacher_weight`` times (Kubat, section 3.9); the column is not part of the distance.
+    ``teacher_weight`` times (Kubat, section 3.9). The column is not part of the distance.
 
     Ties are broken without randomness. If several training examples are at the k-th distance, all of them
     count, each with an equal share of the remaining places. Two examples for one place have half a vote each.

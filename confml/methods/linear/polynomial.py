@@ -30,8 +30,8 @@ class Polynomial(MarginMethod):
     Notes
     -----
     View ``margin``: the weighted sums, which are the values of the polynomials. The class with the largest
-    one is predicted; ties go to the first class in sorted order. metrics: those of `linear-svm`,
-    and ``products``, the number of products.
+    one is predicted. Ties go to the first class in sorted order. metrics: those of `linear-svm`, and
+    ``products``, the number of products.
 
     References
     ----------

@@ -47,10 +47,10 @@ class TCMNN(PValueMethod):
     those of the p-values, of all labels.
 
     The only view is ``p-value``. Its ``extra`` has ``n_greater`` and ``n_equal`` (n, c), the numbers of
-    examples whose strangeness exceeds and equals the strangeness of the new example; this example is among
-    the equal ones. It also has ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
+    examples with a larger and with an equal strangeness. The new example is among the equal ones. It also has
+    ``alpha`` (n, c), and ``tau`` (n,) if smoothed.
 
-    With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
+    With ``protocol: online``, each example is predicted from all examples before it, then learnt. Its
     p-values are those of a fit to the examples before it (`OnlineTCMNN`). The page "Conformal prediction with
     any classifier" of the documentation has the conventions and the cost.
 

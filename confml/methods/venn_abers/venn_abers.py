@@ -29,8 +29,8 @@ class VennAbers(CalibratedMethod, ProbabilityMethod):
     classifier by isotonic regression. p0 and p1 are its values at the test example, which is added with label
     0 and with label 1. The view has ``lower`` = p0 and ``upper`` = p1, and the point ``p1 / (1 - p0 + p1)``.
     With more than two classes there is one such predictor per class. If calibration and test examples are
-    exchangeable, the frequency of each class in expectation lies between the means of ``lower`` and ``upper``
-    over test examples; the point has no guarantee. ``cross`` combines folds, without a guarantee. The page
+    exchangeable, the frequency of each class in expectation is between the means of ``lower`` and ``upper``
+    over test examples. The point has no guarantee. ``cross`` combines folds, without a guarantee. The page
     "Conformal prediction with any classifier" of the documentation has the definitions.
 
     In a config: ``venn: inductive`` or ``venn: {kind: cross, folds: 5}`` on a method; a sweep names a setting

@@ -58,8 +58,8 @@ def draw(
     without: str = "",
 ):
     """Errors of the accepted predictions over all thresholds on the confidence; lower is better. A line is
-    one view of a method, the mean over the splits; the thick one has the smallest AUGRC, and its band is ± 1
-    sd. Bars, if shown, are ± 1 standard error.
+    one view of a method, the mean over the splits. In each panel the line with the smallest AUGRC has a band
+    of ± 1 sd. Bars, if shown, are ± 1 standard error.
     """
     if by == "threshold":
         return draw_thresholds(data)

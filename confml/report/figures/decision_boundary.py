@@ -41,7 +41,7 @@ class Plane(NamedTuple):
 
 def draw(data: DatasetResults, *, panels: int = 6):
     """Predicted classes over the plane of two features, with the training examples of the first split;
-    crosses are examples that a step removed, the dashed line is the true Bayes boundary where it is known.
+    Crosses are examples that a step removed. The dashed line is the true Bayes boundary if it is known.
     """
     first = {view.label: view for view in reversed(data.views.values())}  # the first view of each variant
     shown, title = data.shown({label: first[label] for label in reversed(first)}, panels)

@@ -46,10 +46,10 @@ class MonitoringRow(NamedTuple):
 def rows(variant: Variant) -> Iterator[Row]:
     """Look for changes in an online pass.
 
-    The statistics bet against the smoothed p-values of the true labels, in the order of the rows.
-    Three martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with
-    probability at most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after
-    each one, and estimate where the change is; one line per alarm, or one line that there is none.
+    The statistics bet against the smoothed p-values of the true labels, in the order of the rows. Three
+    martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
+    most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
+    estimate where the change is. The table has one row per alarm, or one row that states that there is none.
     ``meaning`` explains each line.
     """
     for result, cases in variant.cells:

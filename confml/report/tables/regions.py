@@ -123,11 +123,11 @@ def write(report: Report) -> None:
     compressed (``.csv.gz``). In Python, ``confml.load_run(folder).regions(...)`` reads the predictions.
 
     ``split`` is the split, and ``row`` the number of the row from 0: in the test part for a fixed split, else
-    in the whole data set, after ``missing: drop`` left out rows. ``line`` is the line of the file that the
-    row was read from (of the test file for a test part), counted from 1 with the header. The columns of
-    ``id:`` follow; use them to join other data. ``part`` is ``train`` or ``test`` if the parts of the
-    provider are pooled, because lines are then those of two files. An identifier with the name of another
-    column is called ``id.<name>``. Data without a file have no lines.
+    in the whole data set after ``missing: drop``. ``line`` is the line of the file that the row was read from
+    (of the test file for a test part), counted from 1 with the header. The columns of ``id:`` follow; use
+    them to join other data. ``part`` is ``train`` or ``test`` if the parts of the provider are pooled,
+    because lines are then those of two files. An identifier with the name of another column is called
+    ``id.<name>``. Data without a file have no lines.
 
     ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
     p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;

@@ -76,11 +76,11 @@ def write_results(report: Report) -> None:
     """Error and regions of all methods at each level, with the best and marks of significance.
 
     The CSV file has one row per number. ``best`` is true for the lowest error of a data set. It is also true
-    for the smallest set size at a level, where methods with a coverage that is shown to be too low do not
-    take part, and empty regions count as one label. ``p_value`` is that of the comparison with the best,
-    after Holm's correction over all pairs. ``worse`` is true for a mean that is shown to be worse. The
-    baseline (majority-class) is not among the pairs: its p-value is that of its comparison with the best
-    method, corrected over the comparisons of all methods with it.
+    for the smallest set size at a level. Methods with a coverage that is shown to be too low are not compared
+    there, and empty regions count as one label. ``p_value`` is that of the comparison with the best, after
+    Holm's correction over all pairs. ``worse`` is true for a mean that is shown to be worse. The baseline
+    (majority-class) is not among the pairs. Its p-value compares it with the best method, corrected over the
+    comparisons of all methods with it.
     """
     summary = summary_of(report.run)
     if summary.rows:
