@@ -45,7 +45,7 @@ def find_config(name: str) -> tuple[Path, str]:
         hint = f"write a config with datasets: [{name}], methods: and protocol:, or confml run quickstart"
         raise _no_config(name, f"'{name}' is a data set, expected a config", hint)
     files = map(str, sorted(path.parent.glob("*.y*ml")))
-    hint = did_you_mean(name, [*files, *paths], list_all=False) or f"confml comes with {', '.join(paths)}"
+    hint = did_you_mean(name, [*files, *paths], list_all=False) or "confml run quickstart is a first example"
     raise _no_config(name, "no such file, and no config of that name comes with confml", hint)
 
 

@@ -170,7 +170,7 @@ def check_new_columns(table: TextTable, needed: Sequence[str], usable: Collectio
     extra = [name for name in table.names if name not in used]
     if lacking:
         similar = did_you_mean(lacking[0], extra, list_all=False)
-        hint = "; ".join(filter(None, [similar, f"there are {quoted(table.names, 20)}"]))
+        hint = "; ".join(filter(None, [f"there are {quoted(table.names, 20)}", similar]))
         message = f"columns of the training rows are missing: {quoted(lacking, 20)}"
         raise DataError(message, where=str(table.path), hint=hint)
     unused = f"{table.path.name}: columns that the training rows do not have are not used: {quoted(extra)}"
@@ -306,10 +306,10 @@ def handle_missing(
         message = f"columns have no values: {quoted(empty)}"
         raise DataError(message, where=where, hint="list them under ignore:")
     if spec.missing == "mean":
-        count = counted(int(absent.sum()), "value")
+        count = counted(int(absent.sum()), "missing value")
         absent = absent & (np.array(names) == groups)
         if not absent.any():
-            notes.append(f"{table.path.name}: {count} missing, to be replaced by means")
+            notes.append(f"{table.path.name}: mean imputation of {count}")
             return plain
     hint = "missing: drop (--missing drop) leaves such rows out"
     hint += ", missing: mean (--missing mean) replaces them by means" if spec.missing == "error" else ""

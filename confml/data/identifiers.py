@@ -104,7 +104,7 @@ def no_feature(name: str, column: Texts | np.ndarray) -> tuple[str, str]:
     if distinct == 1:
         return "constant-columns", "constant: the same value in every row that has one"
     if texts and all(map(_DATE.fullmatch, texts)):
-        reason = "dates; for later rows as test part, id: [DATE] and protocol: {kind: ordered, by: DATE}"
+        reason = f"dates; to test on later rows: id: [{name}] and protocol: {{kind: ordered, by: {name}}}"
         return "dates", reason
     if rows < ID_ROWS:
         return "", ""

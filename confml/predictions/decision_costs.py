@@ -82,8 +82,8 @@ class DecisionCosts:
             )
         return [
             f"Decisions have the least expected cost if the probabilities of {method} are right, which is "
-            f"not guaranteed: mean expected cost {digits(self._expected / self.rows)} per row; the decision "
-            f"is {ABSTAIN} for {share}.",
+            f"not guaranteed. The mean expected cost is {digits(self._expected / self.rows)} per row. The "
+            f"decision is {ABSTAIN} for {share}.",
             f"{on} if all rows have the same decision: {constant}.",
         ]
 

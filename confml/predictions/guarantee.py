@@ -34,7 +34,7 @@ class Guarantee:
         elif bound is None:
             bound = "no coverage is guaranteed at these levels"
         elif promise.approximate:
-            bound += f" (approximate: {', and '.join(promise.approximate)})"
+            bound += f". The probability is approximate, because {', and '.join(promise.approximate)}"
         condition = (
             "new rows are exchangeable with the training rows and the label is one of the "
             f"{self.classes} training classes"

@@ -49,8 +49,8 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
             f"Rows with {name} >= {point.threshold!r} are accepted (column accepted). An accepted row is "
             f"wrong with probability at most {risk}, or no threshold is certified. This holds with "
             f"probability at least {confidence} over the {held_out} held-out training rows, if new rows are "
-            "independent draws from their distribution. Given that a threshold is certified, the probability "
-            "may be lower."
+            "independent draws from their distribution. Given that a threshold is certified, this "
+            "probability may be lower."
         )
     if held_out < point.minimum:
         needed = math.ceil(point.minimum / (HELD_OUT * (1 - OF_GRID))) + 1

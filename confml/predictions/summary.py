@@ -12,6 +12,7 @@ from confml.data.text_table import TextTable, counted
 from confml.errors import in_quotes
 from confml.measures.prediction import WITHOUT_REGIONS
 from confml.measures.regions import level_note, smallest_p_notes
+from confml.plugins.parameters import value_text
 from confml.predictions.batch import Batch, Output, predict_tables
 from confml.predictions.decision_costs import DecisionCosts
 from confml.predictions.exchangeability import ExchangeabilityCheck
@@ -197,7 +198,7 @@ class Summary:
     def _fit(self) -> str:
         """Return the method, its parameters, and the rows that it is fitted to."""
         facts = self.model.facts
-        shown = [f"{name}: {value}" for name, value in facts.params.items()]
+        shown = [f"{name}: {value_text(value)}" for name, value in facts.params.items()]
         params = f" {{{', '.join(shown)}}}" if shown else ""
         part = " (its training part)" if facts.training_rows < facts.rows else ""
         return f"{facts.method}{params}, fitted to {row_count(facts.fitted_rows)} of {facts.data}{part}"
@@ -205,9 +206,7 @@ class Summary:
     def _without_bound(self) -> str:
         """Return that a view without p-values has no guarantee."""
         if self.kind in WITHOUT_REGIONS:
-            what = (
-                f"The scores are {self.kind}s: they have no regions, and no error probability is guaranteed"
-            )
+            what = f"Scores that are {self.kind}s have no regions, and no error probability is guaranteed"
         else:
             what = (
                 "A region is the smallest set of labels whose estimated probability is at least "

@@ -327,7 +327,7 @@ def _chosen_method(config: Config, name: str | None) -> MethodEntry:
         raise ConfigError(f"the config has no method '{name}'", near=(str(name), names))
     if len(entries) > 1:
         named = ", ".join(f"{e.name} ({e.label})" if e.label else e.name for e in config.methods)
-        hint = "choose one with --method, by its name or its label"
+        hint = "choose one by its label with --method (label: in the config)"
         raise ConfigError(f"the config has several methods '{name or ''}': {named}", hint=hint)
     return entries[0]
 

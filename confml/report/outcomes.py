@@ -48,14 +48,14 @@ class OutcomeComparison:
     ----------
     sentences : list of str
         The answer: which models differ significantly, which difference would probably have been detected,
-        and in how many resampled tables the best model stays the best.
+        and in how many bootstrap samples of the items the best model stays the best.
     notes : list of str
         What is compared, and what is left out.
     models : pandas.DataFrame
         One row per task and model, the best first: ``items``, ``mean`` with its 95 % interval (``low``,
         ``high``), ``difference`` from the best model with its simultaneous 95 % interval, ``p_holm`` of this
         difference, whether the model is ``worse``, ``sets`` (models with a common letter do not differ
-        significantly), and ``first``, the share of resampled tables in which the model is the best.
+        significantly), and ``first``, the share of bootstrap samples in which the model is the best.
     pairs : pandas.DataFrame
         One row per task and pair of models: ``difference`` of ``first`` minus ``second`` with both intervals,
         ``p_value``, ``p_holm`` (Holm's correction over all pairs of the task), and which model is ``better``.
@@ -186,7 +186,7 @@ class OutcomeComparison:
             f"*: worse than the best model ({RULE}{' of the task' if len(units) > 1 else ''}).",
             "difference: from the best mean; an interval of all pairs together may contain 0 where Holm's "
             "correction, which is less strict, shows a difference. set: models with a common letter do not "
-            "differ significantly. first: share of resampled tables in which the model is the best.",
+            "differ significantly. first: share of bootstrap samples in which the model is best.",
             *self.notes,
         ]
         if len(units) == 1:

@@ -12,12 +12,13 @@ from confml.config.warnings import WARNINGS, Warned
 from confml.data.audit import audit, row_groups
 from confml.data.dataset import DataSet
 from confml.data.findings import Finding
+from confml.methods import BASELINE
 from confml.runner.plan import Plan
 from confml.runner.splits import IN_PARTS
 
 OF_TRAINING = ("k", "n_neighbors")
 SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
-SCALE_FREE = frozenset({"naive-bayes", "external"})
+SCALE_FREE = frozenset({"naive-bayes", "external", BASELINE})
 """Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
 SCALED_CLASSES = (
     *("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid", "LabelPropagation"),
@@ -68,8 +69,7 @@ def _data_warnings(config: Config, data: DataSet, findings: Sequence[Finding]) -
     """Yield those findings of the audit that make results look better or worse than they are."""
     fixed = config.protocol.kind in IN_PARTS
     unscaled = [entry.name for entry in config.methods if needs_scaling(entry.name)]
-    if any(step.name in SCALING_STEPS for step in config.steps):
-        unscaled = []
+    is_scaled = any(step.name in SCALING_STEPS for step in config.steps)
     for finding in findings:
         if finding.code not in WARNINGS:
             continue
@@ -79,7 +79,7 @@ def _data_warnings(config: Config, data: DataSet, findings: Sequence[Finding]) -
                 continue
             sentence += ", so that copies of training rows are among the test rows"
         if finding.code == "unscaled-features":
-            if not unscaled:
+            if is_scaled or not unscaled:
                 continue
             sentence += f", and {unscaled[0]} depends on the scale"
         yield Warned(finding.code, sentence, finding.remedy)

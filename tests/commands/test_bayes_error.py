@@ -83,7 +83,7 @@ def test_everything_at_once_and_the_same_twice(table, tmp_path):
     document = json.loads(out)
     quiet, warnings = run(*table, *asked, "-q")
     assert json.loads(quiet) == document and all(
-        line.startswith("warning: ") for line in warnings.splitlines()
+        line.startswith(("note: ", "warning: ")) for line in warnings.splitlines()
     )
     assert "selection: 1. size" in messages or "selection: 1. colour" in messages
     assert {row["attribute"] for row in document["selection"]} <= {"noise", "colour", "size", "same"}

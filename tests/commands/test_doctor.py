@@ -19,7 +19,7 @@ def test_it_shows_versions_caches_and_data(tmp_path, monkeypatch):
     assert document["kernel cache"] == str(_jit.cache_dir())
     assert document["kernels compiled"] == len([*_jit.cache_dir().rglob("*.nbc")])
     data = document["data"]
-    assert str(tmp_path) in data["looked in"] and data["found"] + len(data["not found"]) == data["cards"]
+    assert str(tmp_path) in data["folders"] and data["present"] + len(data["missing"]) == data["cards"]
     for key in document:
         assert f"\n{key}: " in "\n" + shown.stdout
     assert "OPENBLAS_NUM_THREADS 3" in shown.stdout

@@ -235,7 +235,7 @@ def test_label_conditional_p_values(files, wine):
     rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--mondrian")
     model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
-    assert ", for each class (approximate" in messages
+    assert ", for each class. The probability is approximate" in messages
     message = error(ConfigError, *WITHOUT_CONFIG, "new.csv", "--mondrian", "--method", "knn")
     assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
 
@@ -244,7 +244,7 @@ def test_other_methods_promise_no_more_than_they_keep(files):
     rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5")
     assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is guaranteed" in messages
     rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
-    assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in messages
+    assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "have no regions" in messages
     fit = (*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
     rows, messages = run(*fit)
     assert "p[1]" in rows[0] and "approximate" not in messages + sentences(*fit)

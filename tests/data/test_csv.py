@@ -191,7 +191,7 @@ def test_missing_values_are_kept_for_means_where_asked_for(csv):
     np.testing.assert_array_equal(data.X, expected)
     np.testing.assert_array_equal(data.table, [[1, 0], [np.nan, 1], [5, np.nan], [7, 0]])
     assert data.categories == (None, ("p", "q"))
-    assert data.notes == ("mine.csv: 2 values missing, to be replaced by means",)
+    assert data.notes == ("mine.csv: mean imputation of 2 missing values",)
 
 
 # ---- mistakes: in the file

@@ -110,7 +110,7 @@ def test_missing_values_are_kept(made):
     card = MISSING.format(policy="mean", more="nominal: [b]", expect=expect)
     data = made({"a.data": "1,u,1\n?,?,2\n5,v,1\n"}, card)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [np.nan] * 3, [5, 0, 1]])
-    assert data.notes[0] == "a.data: 2 values missing, to be replaced by means"
+    assert data.notes[0] == "a.data: mean imputation of 2 missing values"
 
 
 CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"

@@ -118,17 +118,17 @@ def guarantee_of(*arguments) -> str:
 
 
 def test_a_selected_parameter_makes_the_bound_approximate(frames):
-    assert "(approximate: k is selected with the labels of the training rows)" in guarantee_of()
+    assert "is approximate, because k is selected with the labels of the training rows." in guarantee_of()
     guarantee = guarantee_of("--set", "steps=[standardise]")
     assert "labels of the training rows, and standardise is fitted to the training rows" in guarantee
-    assert "(approximate" not in guarantee_of("--param", "k=3")
+    assert "is approximate" not in guarantee_of("--param", "k=3")
 
 
 def test_the_selection_part_is_not_counted_by_p_values(frames):
     train, new = frames
     options = ("--selection-part", 0.3, "--set", "steps=[standardise]", "--save", "m.confml")
     guarantee = guarantee_of(*options)
-    assert "(approximate" not in guarantee and "fitted to 42 rows" in guarantee
+    assert "is approximate" not in guarantee and "fitted to 42 rows" in guarantee
     model = confml.load_model("m.confml")
     assert model.facts.selection_rows == 18 and model.facts.fitted_rows == model.facts.counted_rows == 42
     # Literally: the 42 rows, scaled by the means of the 18 others.
@@ -220,7 +220,7 @@ def test_predictions_and_runs_have_the_same_promise(steps, conformal):
     case = Case(prediction, np.zeros(1, int), context=Context(60, {0: 30, 1: 30}, params))
     reasons = promised(case, types.SimpleNamespace(steps=[StepSpec(name=name) for name in steps], noise=None))
     assert ("no coverage is guaranteed, because" in text) == (reasons is None)
-    assert ("(approximate: " in text) == ("with probability about" in text) == bool(reasons)
+    assert ("is approximate, because " in text) == ("with probability about" in text) == bool(reasons)
     assert all(reason in text for reason in reasons or [])
 
 

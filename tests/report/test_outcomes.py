@@ -123,7 +123,7 @@ def test_the_answer_comes_first_and_says_what_would_have_been_detected(wide):
     compared = confml.compare(wide, wide=True)
     first, power, stays = compared.sentences
     assert first.startswith("No significant difference between ") and "; c is worse by " in first
-    assert "80 % power" in power and "of the resampled tables" in stays
+    assert "80 % power" in power and "of the bootstrap samples" in stays
     assert str(compared).startswith(first)
     assert compared._repr_html_().startswith("<p>No significant difference")
 

@@ -52,7 +52,7 @@ class Accepted(NamedTuple):
                 return text
         needed, rows = self.strictest["needed"], self.strictest["calibration_rows"]
         if rows < needed:
-            return f"{text} Too few rows to certify 1 %: {needed} error-free rows needed, {rows} available."
+            return f"{text} For 1 % {needed} held-out rows without an error are needed. A split has {rows}."
         return f"{text} The most confident predictions have too many errors to certify 1 %."
 
     @property
@@ -60,10 +60,9 @@ class Accepted(NamedTuple):
         """The share as text: first the certified one, then the one that was chosen on the test rows."""
         chosen = "No threshold has an observed risk of at most 1 %."
         if self.observed > 0:
-            share = percent(self.observed)
             chosen = (
-                f"On the test rows {self.observed_label} has a risk of at most 1 % on {share} of its "
-                "predictions. Method and threshold were chosen on these rows, so expect a higher risk."
+                f"At a risk of at most 1 % {self.observed_label} accepts {percent(self.observed)} of the "
+                "test rows. Method and threshold were chosen on these rows, so expect a higher risk."
             )
         return f"{self.certificate} {chosen}".strip()
 

@@ -146,7 +146,7 @@ def unpromised(comparisons: Comparisons, level: float) -> str:
         f"{name} ({listed(list(of_method))})" if name in several else name
         for name, of_method in views.items()
     ]
-    return f"No coverage of 1 - level is guaranteed for the regions of {listed(names, 8)}." if names else ""
+    return f"The regions of {listed(names, 8)} have no guarantee of coverage." if names else ""
 
 
 def comparison_for(comparisons: Comparisons, dataset: str, aim: str) -> Comparison | None:

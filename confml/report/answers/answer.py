@@ -132,13 +132,13 @@ def _of_errors(
     over = f"over {splits} splits" if splits > 1 else f"on {rows} test examples"
     error, label = f"{points(mean)} % {over}", comparisons.label(best)
     if comparison is None or not compared:
-        return f"{label} has an error of {error}; nothing to compare with."
+        return f"{label} has an error of {error}; there is no second method to compare with."
     second = comparison.differences[comparison.lines.index(compared[0])].difference
     has = "the same" if abs(second) < 5e-10 else f"{points(second)} points more"
     text = f"{label} has the lowest error, {error}. {comparisons.label(compared[0])} has {has}."
     if worse := sum(map(comparison.worse, compared)):
-        are = "is" if worse == 1 else "are"
-        text += f" {worse} of {counted(len(compared), 'other method')} {are} significantly worse."
+        others = counted(len(compared), "other method")
+        text += f" {worse} of {others} {'is' if worse == 1 else 'are'} significantly worse."
     care = caution(splits, FEW_SPLITS)
     return f"{text} {capitalised(care)}." if care else text
 

@@ -25,9 +25,9 @@ from confml.report.answers.differences import (
 from confml.report.answers.text import capitalised, caution, listed, p_text, percent, plain_number, points
 
 DRAWS = 2000
-"""Resampled tables, from which the probability to be the first is computed."""
+"""Bootstrap samples, from which the probability to be the first is computed."""
 MOST_RESAMPLED = 5000
-"""Items or groups above which means of resampled tables are drawn from their normal limit."""
+"""Items or groups above which means of bootstrap samples are drawn from their normal limit."""
 
 
 class TaskComparison:
@@ -124,7 +124,7 @@ class TaskComparison:
 
     @functools.cached_property
     def first_shares(self) -> np.ndarray:
-        """Return (K,) the share of resampled tables in which each model is the best; ties share a table."""
+        """Return (K,) the share of bootstrap samples in which each model is the best; ties share a sample."""
         table, rng = self.table, np.random.default_rng(0)
         sums, sizes = table.row_means, np.full(self.items, 1 / self.items)
         if table.clusters is not None:
@@ -153,8 +153,8 @@ class TaskComparison:
     def models_table(self) -> list[dict[str, Any]]:
         """Return the models, the best first: mean, and difference from the best one.
 
-        sets: letters of the sets of models without a significant difference. first: share of the resampled
-        tables in which it is the best.
+        sets: letters of the sets of models without a significant difference. first: share of the bootstrap
+        samples in which it is the best.
         """
         rows = []
         for model in self.order:
@@ -243,21 +243,21 @@ class TaskComparison:
             return [f"No test: {reason}. {self.best} has the best mean ({mean})."]
         alike = self.alike
         worse = [name for name in rivals if name not in alike]
-        head = f"No significant difference between {self.best} ({mean}) and {listed(alike)}"
+        head = f"No significant difference between {listed([f'{self.best} ({mean})', *alike])}"
         if not alike:
             head = f"{self.best} ({mean}) is better than {listed(worse)}"
         if alike and worse:
             head += f"; {listed(worse)} {'is' if len(worse) == 1 else 'are'} worse"
         nearest = (worse or alike)[0]
-        name = f", {nearest}" if max(len(worse), len(alike) if not worse else 0) > 1 else ""
+        name = f", {nearest}" * (len(worse) > 1) or f"; {nearest} differs" * (not worse)
         stays = percent(float(self.first_shares[self.order[0]]))
         gap = f"{name} by {self._evidence(nearest)}"
-        if comparison.differences[self.models.index(nearest)].difference == 0 and not name:
+        if comparison.differences[self.models.index(nearest)].difference == 0 and len(rivals) == 1:
             gap = "; their means are equal"
         return [
             f"{head}{gap}.",
             self._power,
-            f"{self.best} has the best mean in {stays} of the resampled tables.",
+            f"{self.best} has the best mean in {stays} of the bootstrap samples.",
         ]
 
     def _evidence(self, name: str) -> str:

@@ -61,13 +61,14 @@ TERMS = {
     "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
     "sets of the method. Promised coverages are tested with the beta-binomial distribution, others "
     "with the test rows.",
+    "mondrian": "p-values that count only examples of the label, so the guarantee holds for each class.",
     "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded. The bound "
     "holds with probability 95 % for all methods of a data set and all limits (1 to 20 %) together.",
     "chosen": "Largest share of the test predictions with an observed risk of at most 1 %. Method and "
     "threshold are chosen on the same rows, so the risk of new rows is higher.",
 }
 """Words of the answers of a report, by name."""
-SAME = "the methods err on the same rows"
+SAME = "the methods are wrong on the same rows, so there is no test"
 
 
 def plain_number(value: float) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
+from confml.methods import BASELINE
 from confml.report.answers.advice import unpromised, usual_level
 from confml.report.answers.answer import RunAnswer
 from confml.report.answers.comparisons import Comparisons, comparisons_of
@@ -50,9 +51,7 @@ def short_table(results: RunResults, in_config_order: bool = True) -> ShownTable
         estimates = [comparisons.estimate(line, column.key, level if column.per else None) for line in lines]
         cells = [estimate_text(estimate, column) for estimate in estimates]
         if column.key == "error":
-            marks = [
-                " +" * estimate.best or " *" * estimate.worse if estimate else "" for estimate in estimates
-            ]
+            marks = [" +" * mean.best or " *" * mean.worse if mean else "" for mean in estimates]
             cells = [text + mark for text, mark in zip(cells, marks, strict=True)]
         if column.key == "coverage" and level is not None:
             low = [comparisons.low_coverage(line, level) is not None for line in lines]
@@ -82,13 +81,14 @@ def _legend(comparisons: Comparisons) -> list[str]:
     datasets = list(dict.fromkeys(line.dataset for line in comparisons.lines))
     tests = [test for name in datasets if (test := comparisons.comparison(name)) and len(test.lines) > 1]
     if not tests:
-        return legend if unfinished else [*legend, "significance: nothing to compare with"]
+        return legend if unfinished else [*legend, f"significance: * {STAR}; no second method to test"]
     tested = sum(len(test.lines) - 1 for test in tests)
     worse = sum(test.worse(line) for test in tests for line in test.lines)
+    baseline = f" besides {BASELINE}" * any(map(comparisons.is_baseline, comparisons.lines))
     error = float(tests[0].means.min()) if len(tests) == 1 else math.inf
     power = detectable_text([test.detectable for test in tests], error)
     legend += [
-        f"significance: * {STAR} ({RULE}): {worse} of {tested}"
+        f"significance: * {STAR} ({RULE}): {worse} of {tested}{baseline}"
         f"{'; no significant difference from the others' * (worse < tested)}",
         f"power: {SAME if all(test.same for test in tests) else power}",
         caution(min(len(test.splits) for test in tests), FEW_SPLITS),

@@ -52,7 +52,7 @@ def class_warnings(results: RunResults) -> Iterator[Warned]:
         classes, shown = ({str(of_class[at]): None for of_class in low} for at in (1, 3))
         sentence = (
             f"at level {listed(list(shown))} the regions of {listed(list(dict.fromkeys(methods)))} contain "
-            f"some classes too rarely ({listed(list(classes))})"
+            f"the true label too rarely for some classes: {listed(list(classes))}"
         )
         yield Warned(
             "class-coverage", sentence, "mondrian: true guarantees the coverage of each class", dataset

@@ -172,7 +172,7 @@ def test_a_method_is_seldom_called_better_than_a_constant_on_any_of_eight_data_s
 
 def test_regions_without_a_promised_coverage_are_named():
     run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)})
-    sentence = "No coverage of 1 - level is guaranteed for the regions of a."
+    sentence = "The regions of a have no guarantee of coverage."
     assert unpromised(comparisons_of(run), 0.05) == sentence
     assert sentence in short_table(run).notes
     assert sentence in shown_summary(run).notes
@@ -214,7 +214,7 @@ def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken
     """A method whose p-values are computed from the rows that the steps are fitted to."""
     run = run_of({"b": p_values(0.01, 2)}, **config)
     comparisons = comparisons_of(run)
-    sentence = f"No coverage of 1 - level is guaranteed for the regions of {broken}." if broken else ""
+    sentence = f"The regions of {broken} have no guarantee of coverage." if broken else ""
     assert unpromised(comparisons, 0.05) == sentence
     assert (comparisons.promise(comparisons.lines[0], 0.05) is None) == bool(broken)
     cell = next(iter(comparisons.losses[comparisons.lines[0]].values()))

@@ -94,7 +94,7 @@ def test_the_answer_names_the_costly_class():
     assert remedy.startswith("mondrian: true") and "needs 19 rows of the class" in remedy
     assert answer.as_dict()["datasets"]["d0"]["classes"] == [sentence, remedy]
     (note,) = notes_of(run)
-    assert "at level 0.05 the regions of nn contain some classes too rarely (yes); mondrian: true" in note
+    assert "at level 0.05 the regions of nn contain the true label too rarely for some classes: yes; " in note
 
 
 @pytest.mark.parametrize(
