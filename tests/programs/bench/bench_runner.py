@@ -1,4 +1,4 @@
-"""Runs: the quick start, USPS, and many tiny fits with their report.
+"""Runs: the quick start, USPS, many tiny fits, and the report of many variants with figures.
 
 The data sets have 40 to 76 rows, so that a cell takes less time than its administration. Times are CPU
 seconds of all processes, per cell. The start of a process with its imports is not counted for the report.
@@ -30,6 +30,13 @@ VARIANTS = [
     "naive-bayes",
     {"name": "knn", "k": 7, "conformal": "split"},
 ]
+MANY_VARIANTS = [
+    {"name": "tcm-nn", "sweep": {"k": list(range(1, 11))}},
+    {"name": "knn", "sweep": {"k": list(range(1, 17))}},
+    "naive-bayes",
+    *({"name": "knn", "k": k, "conformal": "split"} for k in (1, 3, 5, 7)),
+]
+FIGURES = ["accuracy-rejection", "coverage-by-level", "efficiency", "error-against", "reliability"]
 REPORT = """
 import sys, time
 import confml.__main__
@@ -64,11 +71,11 @@ print(time.process_time() - before)
 """
 
 
-def write_config(folder: Path, repeats: int) -> Path:
-    """Write ten data sets and the config, and return its path."""
+def write_config(folder: Path, repeats: int, sets: int = 10, methods=VARIANTS, figures=()) -> Path:
+    """Write the data sets and the config, and return its path."""
     rng = np.random.default_rng(0)
     datasets = []
-    for number in range(10):
+    for number in range(sets):
         rows, classes = 40 + 4 * number, 2 + number % 3
         y = rng.permutation(np.arange(rows) % classes)
         X = rng.normal(size=(rows, 3)) + 1.2 * y[:, None]
@@ -79,8 +86,8 @@ def write_config(folder: Path, repeats: int) -> Path:
     config = {
         "name": "tiny",
         "datasets": datasets,
-        "methods": VARIANTS,
-        "figures": [],
+        "methods": list(methods),
+        "figures": list(figures),
         "protocol": {"kind": "holdout", "repeats": repeats, "test-size": 0.4, "stratify": True},
         "levels": [0.05, 0.2],
         "thresholds": [0.8, 0.95],
@@ -138,6 +145,18 @@ def bench_ten_thousand_cells() -> list[Row]:
     return rows_of(143)
 
 
+def bench_report_with_figures() -> Row:
+    """The report of 20 data sets and 31 variants with 100 figures, beside 60 s: two jobs, 30 s."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for figures in ((), FIGURES):  # the second run has only its report to make
+            config = write_config(folder, 3, 20, MANY_VARIANTS, figures)
+            command = ("run", str(config), "--out", str(folder / "out"), "--quiet", "--jobs", "2")
+            seconds, _ = cpu_of("-m", "confml", *command)
+    what = f"report of 20 data sets x 31 variants with {20 * len(FIGURES)} figures, beside 60 s"
+    return row(what, seconds, 60.0, goal=1.0)
+
+
 def in_turns(what: str, ours: tuple[str, ...], other: tuple[str, ...], goal: float | None = None) -> Row:
     """Return medians of three turns; ``{turn}`` in a command is the number of the turn."""
     seconds = [
@@ -167,4 +186,4 @@ def _beside_imports(config: str, what: str, modules: str) -> Row:
 
 
 BENCHMARKS = (bench_quick_start, bench_usps, bench_thousand_cells)
-WHEN_ASKED = (bench_ten_thousand_cells,)
+WHEN_ASKED = (bench_ten_thousand_cells, bench_report_with_figures)
