@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from report.report_cases import entry, infos, make_config, make_run, result_of
+from report.report_cases import entry, result_of, run_by_hand
 from scipy.stats import binom
 
 from confml.measures import Case, Context
@@ -111,18 +111,17 @@ def test_weighted_p_values_have_no_band():
 
 
 def run_of(seeds):
-    """A run with one method of p-values and one of probabilities on splits of its own by seed."""
-    cases = {f"r{seed}": random_case(seed) for seed in seeds}
+    """A run with one method of p-values and one of probabilities on a split for each seed."""
+    cases = {f"r{number}": random_case(seed) for number, seed in enumerate(seeds)}
 
     def result(cell):
         case = cases[cell.split]
         p = case.prediction
         shares = Prediction(p.classes, p.scores / p.scores.sum(axis=1, keepdims=True), "probability")
-        views = {"p-value": p} if cell.method == "tcm-nn" else {"probability": shares}
-        return result_of(cell, views, case.truth, train_rows=19)
+        return result_of(cell, p if cell.method == "tcm-nn" else shares, case.truth, train_rows=19)
 
-    config = make_config([entry("tcm-nn", {"k": 1}), entry("naive-bayes")])
-    return make_run(config, result, infos("blobs", classes=4), list(cases)), cases
+    methods = [entry("tcm-nn", {"k": 1}), "naive-bayes"]
+    return run_by_hand(methods, result, splits=len(cases), classes=4), cases
 
 
 def test_class_coverage_is_pooled_over_the_splits():

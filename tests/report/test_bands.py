@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
-from report.report_cases import entry, infos, make_config, make_run, read, result_of
+from report.report_cases import entry, read, result_of, run_by_hand
 
 import confml
 from confml.measures.prediction import Prediction
@@ -22,11 +22,10 @@ def leave_one_out():
 
     def predict(cell):
         truth = np.array([int(cell.split[1:]) % 2 if cell.params["k"] == 1 else int(cell.split == "r1")])
-        return result_of(cell, {"vote": Prediction(np.arange(2), np.array([[0.8, 0.2]]), "vote")}, truth)
+        return result_of(cell, Prediction(np.arange(2), np.array([[0.8, 0.2]]), "vote"), truth)
 
-    config = make_config([entry("knn", sweep={"k": [1, 3]})], thresholds=(0.5,))
-    splits = [f"r{number}" for number in range(6)]
-    return make_run(config, predict, infos("d", rows=6), splits)
+    swept = entry("knn", sweep={"k": [1, 3]})
+    return run_by_hand([swept], predict, splits=6, rows=6, thresholds=(0.5,))
 
 
 def test_the_band_of_a_rate_by_hand():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference import certified_paths as literal
-from report.report_cases import dataset, entry, infos, make_config, make_run, read, result_of
+from report.report_cases import dataset, read, result_of, run_by_hand
 from scipy.stats import binom
 
 from confml.measures.certified import threshold_grid
@@ -26,17 +26,14 @@ def predict(cell, n=ROWS):
     scores = np.repeat((1 - confidence)[:, None] / 2, 3, axis=1)
     scores[np.arange(n), predicted] = confidence
     view = Prediction(CLASSES, scores, "probability", CLASSES[predicted])
-    result = result_of(cell, {"probability": view}, CLASSES[truth], train_rows=300)
-    result.train_class_counts.update({"a": 180, "b": 105, "c": 15})
-    return result
+    counts = {"a": 180, "b": 105, "c": 15}
+    return result_of(cell, view, CLASSES[truth], train_rows=300, train_class_counts=counts)
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jointly")
-    info = infos("three", rows=1500, classes=3)
-    config = make_config([entry("good"), entry("poor")], levels=())
-    run = make_run(config, predict, info, ["r0", "r1"])
+    run = run_by_hand(["good", "poor"], predict, ["three"], 2, rows=1500, classes=3, levels=())
     write_report(run, folder)
     return run, folder
 
@@ -112,8 +109,7 @@ def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
     def of_rows(cell):
         return predict(cell, 60 if cell.split == "r0" else ROWS)
 
-    config = make_config([entry("good")], levels=())
-    run = make_run(config, of_rows, infos("three", rows=1500, classes=3), ["r0", "r1"])
+    run = run_by_hand(["good"], of_rows, ["three"], 2, rows=1500, classes=3, levels=())
     assert limits_of(30, 1) == (0.2,)
     certified = {row[2]: row[6] for row in rows(Report(run, "."))}
     assert certified.pop(0.2) >= 1 and set(certified.values()) == {0}
@@ -121,17 +117,10 @@ def test_limits_that_the_rows_of_one_split_cannot_certify_are_not_tested():
 
 def test_data_with_groups_have_no_guarantee(tmp_path):
     """The rows of a group are alike, so the counts of a calibration half are not binomial."""
-    classes = np.array(["a", "b"])
-
-    def predict(cell):
-        rng = np.random.default_rng(5)
-        p = rng.uniform(0.5, 1, 300)
-        truth = classes[(rng.random(300) > p).astype(int)]
-        view = Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")
-        return result_of(cell, {"reject": view}, truth)
-
-    config = make_config([entry("knn")], datasets=[dataset("grouped", "site"), dataset("plain")])
-    write_report(make_run(config, predict, infos("grouped", "plain"), ["r0"]), tmp_path)
+    run = run_by_hand(["good"], predict, ["grouped", "plain"], classes=3)
+    specs = [dataset("grouped", "site"), dataset("plain")]
+    run.config = run.config.model_copy(update={"datasets": specs})
+    write_report(run, tmp_path)
     for row in read(tmp_path / "tables/certified-jointly.csv"):
         assert row["guarantee"].startswith("None: the rows of a group") == (row["dataset"] == "grouped")
     notes = (tmp_path / ".run/notes.txt").read_text()

@@ -1,8 +1,9 @@
 """Confusion matrices of a run, counted by hand and from its region tables."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from report.report_cases import entry, infos, make_config, make_run, read, result_of
+from report.report_cases import entry, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.report.write import write_report
@@ -15,22 +16,18 @@ def test_counts_over_all_splits_and_the_measures_of_each_class(tmp_path):
 
     def predict(cell):
         scores = (np.array(predicted[cell.split])[:, None] == classes).astype(float)
-        return result_of(cell, {"vote": Prediction(classes, scores, "vote")}, truths[cell.split])
+        return result_of(cell, Prediction(classes, scores, "vote"), truths[cell.split])
 
-    info = infos("d", rows=8, classes=4)
-    write_report(make_run(make_config([entry("knn", {"k": 1})]), predict, info, ["r0", "r1"]), tmp_path)
-    pairs = [
-        (row["label"], row["prediction"], row["count"]) for row in read(tmp_path / "tables/confusion.csv")
-    ]
-    assert pairs == [
-        ("1", "1", "2"), ("1", "2", "1"), ("2", "1", "1"), ("2", "2", "2"), ("10", "2", "1"), ("12", "2", "1")
-    ]  # fmt: skip
-    rows = read(tmp_path / "tables/class-metrics.csv")
-    assert [row["class"] for row in rows] == ["1", "2", "10", "12"]
-    assert [(row["rows"], row["predicted"], row["correct"]) for row in rows] == [
-        ("3", "3", "2"), ("3", "5", "2"), ("1", "0", "0"), ("1", "0", "0")
-    ]  # fmt: skip
-    assert [float(row["precision"]) for row in rows] == pytest.approx([2 / 3, 2 / 5, 0, 0])
-    assert [float(row["recall"]) for row in rows] == pytest.approx([2 / 3, 2 / 3, 0, 0])
-    assert [float(row["f1"]) for row in rows] == pytest.approx([2 / 3, 1 / 2, 0, 0])
-    assert {(row["params"], row["params.k"]) for row in rows} == {("k=1", "1")}
+    run = run_by_hand([entry("knn", {"k": 1})], predict, splits=2, rows=8, classes=4)
+    write_report(run, tmp_path)
+    counts = pd.read_csv(tmp_path / "tables/confusion.csv")[["label", "prediction", "count"]]
+    expected = [[1, 1, 2], [1, 2, 1], [2, 1, 1], [2, 2, 2], [10, 2, 1], [12, 2, 1]]
+    assert counts.to_numpy().tolist() == expected
+    table = pd.read_csv(tmp_path / "tables/class-metrics.csv")
+    assert table["class"].tolist() == [1, 2, 10, 12]
+    expected = [[3, 3, 2], [3, 5, 2], [1, 0, 0], [1, 0, 0]]
+    assert table[["rows", "predicted", "correct"]].to_numpy().tolist() == expected
+    assert table["precision"].tolist() == pytest.approx([2 / 3, 2 / 5, 0, 0])
+    assert table["recall"].tolist() == pytest.approx([2 / 3, 2 / 3, 0, 0])
+    assert table["f1"].tolist() == pytest.approx([2 / 3, 1 / 2, 0, 0])
+    assert set(table["params"]) == {"k=1"} and set(table["params.k"]) == {1}

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from report.report_cases import entry, golden_run, infos, make_config, make_run, result_of
+from report.report_cases import entry, golden_run, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.report.console import print_run
@@ -76,10 +76,10 @@ def many_run(methods: int, datasets=(LONG,)):
     def predict(cell):
         scores = rng.dirichlet(np.ones(2), 30)
         truth = np.random.default_rng(int(cell.split[1:])).integers(0, 2, 30)
-        return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, truth)
+        return result_of(cell, Prediction(np.arange(2), scores, "vote"), truth)
 
-    config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
-    return make_run(config, predict, infos(*datasets), ["r0", "r1"])
+    swept = entry("knn", sweep={"k": list(range(1, methods + 1))})
+    return run_by_hand([swept], predict, datasets, splits=2)
 
 
 def test_a_long_table_has_the_best_and_says_so(tmp_path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, infos, make_config, make_run, result_of
+from report.report_cases import entry, figure, result_of, run_by_hand
 
 from confml import KNN, Conformal
 from confml.config import make_config as config_of
@@ -110,12 +110,11 @@ def ranked_run(values, **config):
 
     def predict(cell):
         low = values[cell.params["k"] - 1]
-        views = {"p-value": Prediction(np.array([0, 1, 2]), np.array([[0.9, low, low / 2]]), "p-value")}
-        metrics = {"rhat": 1 + low, "ess": 1 + low, "rank": low}
-        return result_of(cell, views, [0], fit_metrics=metrics)
+        view = Prediction(np.array([0, 1, 2]), np.array([[0.9, low, low / 2]]), "p-value")
+        return result_of(cell, view, [0], fit_metrics={"rhat": 1 + low, "rank": low})
 
-    methods = [entry("knn", sweep={"k": [1, 2]})]
-    return make_run(make_config(methods, **config), predict, infos("a", "b", classes=3), ["r0"])
+    method = entry("knn", sweep={"k": [1, 2]})
+    return run_by_hand([method], predict, ["a", "b"], classes=3, **config)
 
 
 @pytest.mark.parametrize(

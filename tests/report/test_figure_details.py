@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import yaml
 from matplotlib.text import Text
-from report.report_cases import entry, figure, golden_run, infos, make_config, make_run, result_of
+from report.report_cases import entry, figure, golden_run, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
@@ -26,10 +26,10 @@ def wide_run(variants=13):
         scores = rng.random((40, 3))
         scores[np.arange(40), truth] += 0.5
         kind = "margin" if cell.method == "ovo-svm" else "p-value"
-        return result_of(cell, {kind: Prediction(np.arange(3), np.minimum(scores, 1.0), kind)}, truth)
+        return result_of(cell, Prediction(np.arange(3), np.minimum(scores, 1.0), kind), truth)
 
-    methods = [entry("tcm-nn", sweep={"k": list(range(1, variants))}), entry("ovo-svm")]
-    return make_run(make_config(methods), predict, infos("d", rows=80, classes=3), ["r0", "r1"])
+    methods = [entry("tcm-nn", sweep={"k": list(range(1, variants))}), "ovo-svm"]
+    return run_by_hand(methods, predict, splits=2, rows=80, classes=3)
 
 
 def drawn(name, run):
@@ -57,11 +57,10 @@ def test_the_baseline_is_not_drawn():
 
     def predict(cell):
         scores = rng.dirichlet(np.ones(3), 30)
-        return result_of(cell, {"vote": Prediction(np.arange(3), scores, "vote")}, rng.integers(0, 3, 30))
+        return result_of(cell, Prediction(np.arange(3), scores, "vote"), rng.integers(0, 3, 30))
 
-    config = make_config([entry("knn", {"k": 1}), entry("majority-class")])
-    info = infos("d", rows=60, classes=3)
-    run = make_run(config, predict, info, ["r0", "r1"])
+    methods = [entry("knn", {"k": 1}), "majority-class"]
+    run = run_by_hand(methods, predict, splits=2, rows=60, classes=3)
     assert legend_of(drawn("accuracy-rejection", run)) == ["knn k=1"]
     assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report.report_cases import entry, infos, make_config, make_run, read, result_of
+from report.report_cases import entry, read, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.report.write import write_report
@@ -21,31 +21,27 @@ def predict(cell):
     scores[np.arange(ROWS), 1 - truth] = rng.random(ROWS) / 4
     extra = {"learnt": np.arange(ROWS), "tau": np.full(ROWS, 0.5)}
     view = Prediction(np.array([0, 1]), scores, "p-value", extra=extra)
-    return result_of(cell, {"p-value": view}, truth, rows=np.arange(ROWS)[::-1])
+    return result_of(cell, view, truth, rows=np.arange(ROWS)[::-1])
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("monitoring")
-    config = make_config([entry("tcm-nn", {"smoothed": True})], levels=(0.1,))
-    write_report(make_run(config, predict, infos("changed", "quiet"), ["o0"]), folder)
+    method = entry("tcm-nn", {"smoothed": True})
+    write_report(run_by_hand([method], predict, ["changed", "quiet"], levels=(0.1,)), folder)
     return folder
 
 
 def test_a_change_is_found_and_said(folder):
     rows = [row for row in read(folder / "tables/monitoring.csv") if row["dataset"] == "changed"]
-    first = {}
-    for row in rows:
-        first.setdefault(row["statistic"], row)
-    assert list(first) == ["simple-jumper", "composite-jumper", "histogram", "cusum", "shiryaev-roberts"]
+    first = {row["statistic"]: row for row in rows[::-1]}
+    assert set(first) == {"simple-jumper", "composite-jumper", "histogram", "cusum", "shiryaev-roberts"}
     alarm = first["shiryaev-roberts"]
     assert CHANGE < int(alarm["step"]) < CHANGE + 60 and abs(int(alarm["change_after"]) - CHANGE) < 60
     assert int(alarm["row"]) == ROWS - int(alarm["step"])  # rows are numbered from the end here
     assert alarm["meaning"] in (folder / ".run/notes.txt").read_text()
-    assert (
-        float(first["simple-jumper"]["log10_value"]) > 2
-        and "do not rely" in first["simple-jumper"]["meaning"]
-    )
+    jumper = first["simple-jumper"]
+    assert float(jumper["log10_value"]) > 2 and "do not rely" in jumper["meaning"]
 
 
 def test_a_quiet_pass_has_no_alarm(folder):

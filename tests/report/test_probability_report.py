@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, infos, make_config, make_run, read, result_of
+from report.report_cases import entry, figure, read, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.report.figures import pictures
@@ -10,7 +10,6 @@ from confml.report.figures.style import style
 from confml.report.write import write_report
 
 CLASSES = np.array(["a", "b"])
-INFO = infos("d", rows=400)
 
 
 def predict(cell):
@@ -23,14 +22,13 @@ def predict(cell):
     return result_of(cell, {"venn": Prediction(CLASSES, scores, "probability", extra=bounds)}, truth)
 
 
-def run_of(splits=("r0", "r1"), **config):
-    return make_run(
-        make_config([entry("knn", {"k": 3, "venn": "inductive"})], **config), predict, INFO, list(splits)
-    )
+def run_of(splits, **config):
+    method = entry("knn", {"k": 3, "venn": "inductive"})
+    return run_by_hand([method], predict, splits=splits, rows=400, **config)
 
 
 def test_bounds_are_columns_of_the_region_table(tmp_path):
-    run = run_of(["r0"])
+    run = run_of(1)
     write_report(run, tmp_path)
     (result,) = run.finished()
     (table,) = (tmp_path / "regions").rglob("*.csv")
@@ -42,7 +40,7 @@ def test_bounds_are_columns_of_the_region_table(tmp_path):
 
 def test_reliability_counts_every_test_row_once():
     """Both splits have the same rows, so the second adds none."""
-    run = run_of(figures=(figure("reliability"),))
+    run = run_of(2, figures=(figure("reliability"),))
     (picture,) = pictures(run)
     with style():
         drawn = picture.draw()

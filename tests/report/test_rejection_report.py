@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, infos, make_config, make_run, read
+from report.report_cases import entry, figure, read, result_of, run_by_hand
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
-from confml.methods.base import Views
 from confml.methods.details import FitDetails
 from confml.report.tables.published_tables import report_numbers
 from confml.report.write import write_report
-from confml.runner.results import CellResult
 
 CLASSES = np.array([0, 1])
 
@@ -34,25 +32,21 @@ def bad_chains() -> dict:
     return ChainDiagnostics({"k": k, "beta": rng.normal(size=(3, 60))}, {}).summary(("k", "beta"), 20)
 
 
-def run_by_hand(splits=("r0", "r1", "r2"), **config):
+def run_of(splits, **config):
     def predict(cell):
         model = cell.params["model"]
         views, truth = prediction_of(int(cell.split[1:]), model)
-        details = {"chains": bad_chains()} if model == "adaptive" else {}
-        return CellResult(
-            cell, truth, np.arange(40), Views(views, fit_details=FitDetails.from_dict(details)), None, 80, {}
-        )
+        details = FitDetails.from_dict({"chains": bad_chains()} if model == "adaptive" else {})
+        return result_of(cell, views, truth, train_rows=80, fit_details=details)
 
     methods = [entry("bayes-knn", {"model": model}, label=model) for model in ("standard", "adaptive")]
-    given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))
-    info = infos("wine", rows=120)
-    return make_run(given, predict, info, list(splits))
+    config = {"levels": (), "thresholds": (0.8, 0.95)} | config
+    return run_by_hand(methods, predict, splits=splits, rows=120, **config)
 
 
 def test_matched_views_have_the_envelopes_proportions(tmp_path):
     """All metrics of matched views whose groups can have the proportion of the envelope."""
-    run = run_by_hand(splits=["r0"])
-    write_report(run, tmp_path)
+    write_report(run_of(1), tmp_path)
     rows = {
         (row["view"], row["metric"], float(row["level"])): float(row["value"] or "nan")
         for row in read(tmp_path / "tables/matched.csv")
@@ -79,6 +73,6 @@ def test_figures_are_drawn(tmp_path):
         figure("accuracy-rejection", together=True, views=["envelope"]),
         figure("chain-traces"),
     )
-    write_report(run_by_hand(["r0", "r1"], figures=specs), tmp_path)
+    write_report(run_of(2, figures=specs), tmp_path)
     assert len(list((tmp_path / "figures").glob("*.svg"))) == len(specs)
     assert "not drawn" not in (tmp_path / ".run/notes.txt").read_text()

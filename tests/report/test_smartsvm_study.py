@@ -1,8 +1,9 @@
 """The SmartSVM study: its configs, and the published tables, ranks and trees of a small run."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from report.report_cases import computed, read
+from report.report_cases import computed
 from scipy.stats import rankdata
 
 from confml.methods.details import ClassTreeNode
@@ -12,6 +13,7 @@ from confml.report.numbers.outcomes import node_error
 from confml.report.run.stored import open_run
 from confml.report.tables.ranks import published_ranks
 
+DATASETS = ("yeast", "letter", "flare")
 STUDY = """
 name: study
 datasets:
@@ -35,52 +37,50 @@ seed: 1
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     tables = [name for name in known_tables() if name.startswith("smartsvm")]
-    for seed, name in enumerate(("yeast", "letter", "flare")):
+    for seed, name in enumerate(DATASETS):
         rng = np.random.default_rng(seed)
         y = np.arange(80) % 5
         X = rng.normal(size=(5, 3))[y] + 0.5 * rng.normal(size=(80, 3))
-        rows = ["a,b,c,y", *(f"{a:.4f},{b:.4f},{c:.4f},{k}" for (a, b, c), k in zip(X, y, strict=True))]
-        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        pd.DataFrame(X.round(4), columns=list("abc")).assign(y=y).to_csv(folder / f"{name}.csv", index=False)
     out = computed(folder, STUDY.replace("TABLES", ", ".join(tables)))
     return open_run(out), out
 
 
+def numbers(study, name):
+    """The numbers of confml in a table by data set, variant and quantity."""
+    table = pd.read_csv(study[1] / "tables" / f"smartsvm-{name}.csv").fillna({"variant": ""})
+    return table.set_index(["dataset", "variant", "quantity"])["confml"]
+
+
 def test_performance_and_times_are_those_of_the_run(study):
-    results, folder = study
-    table3 = read(folder / "tables" / "smartsvm-table3-adjusted-rand-index.csv")
-    printed = {(line["dataset"], line["variant"], line["quantity"]): line for line in table3}
+    results, _ = study
     means = {
-        (row.dataset, row.method, row.params.get("solver")): row.mean
+        (row.dataset, row.method, row.view, row.params.get("solver")): row.mean
         for row in results.summary
-        if row.metric == "ari" and row.view in ("vote", "margin")
-        and not (row.method == "ovo-svm" and row.view == "margin")
-    }  # fmt: skip
-    for dataset in ("yeast", "letter", "flare"):
-        ours = {
-            column: float(printed[dataset, "", column]["confml"]) for column in ("ovo", "smartsvm", "gensvm")
-        }
-        assert ours["ovo"] == pytest.approx(means[dataset, "ovo-svm", "primal"])
-        assert ours["smartsvm"] == pytest.approx(means[dataset, "smart-svm", "primal"])
-        assert ours["gensvm"] == pytest.approx(means[dataset, "gen-svm", None])
-        cold = float(printed[dataset, "cold dual", "ovo"]["confml"])
-        assert cold == pytest.approx(means[dataset, "ovo-svm", "dual"])
-    totals = {"yeast": [], "letter": [], "flare": []}
-    for result in results.finished():
-        if result.cell.method == "ovo-svm" and result.cell.params["solver"] == "dual":
-            totals[result.cell.dataset].append(result.views.fit_seconds + result.tuning["seconds"])
-    for name, divisor in (
-        ("smartsvm-table2-total-training-seconds", 1),
-        ("smartsvm-table4-seconds-per-configuration", 2),
-    ):
-        table = read(folder / "tables" / f"{name}.csv")
-        for line in table:
-            if line["dataset"] in totals and (line["variant"], line["quantity"]) == ("", "ovo"):
-                expected = sum(totals[line["dataset"]]) / 2 / divisor
-                assert float(line["confml"]) == pytest.approx(expected, abs=1e-9)
+        if row.metric == "ari"
+    }
+    printed = numbers(study, "table3-adjusted-rand-index")
+    seconds = numbers(study, "table2-total-training-seconds")
+    seconds_each = numbers(study, "table4-seconds-per-configuration")
+    for name in DATASETS:
+        for column, method in (
+            (("", "ovo"), ("ovo-svm", "vote", "primal")),
+            (("cold dual", "ovo"), ("ovo-svm", "vote", "dual")),
+            (("", "smartsvm"), ("smart-svm", "margin", "primal")),
+            (("", "gensvm"), ("gen-svm", "margin", None)),
+        ):
+            assert printed[name, *column] == pytest.approx(means[name, *method])
+        cold = [
+            result.views.fit_seconds + result.tuning["seconds"]
+            for result in results.finished()
+            if result.cell.dataset == name and result.cell.params.get("solver") == "dual"
+        ]
+        assert seconds[name, "", "ovo"] == pytest.approx(np.mean(cold), abs=1e-9)
+        assert seconds_each[name, "", "ovo"] == pytest.approx(np.mean(cold) / 2, abs=1e-9)
 
 
 def test_a_configurations_share_holds_the_whole_preprocessing(study):
-    results, folder = study
+    results, _ = study
     expected = {}
     for result in results.finished():
         if result.cell.method == "smart-svm":
@@ -89,26 +89,21 @@ def test_a_configurations_share_holds_the_whole_preprocessing(study):
             expected.setdefault(result.cell.dataset, []).append(rest / 2 + result.views.prepare_seconds)
         elif result.cell.method == "gen-svm":
             assert result.views.prepare_seconds == 0
-    shares = {
-        line["dataset"]: float(line["confml"])
-        for line in read(folder / "tables" / "smartsvm-table4-seconds-per-configuration.csv")
-        if (line["variant"], line["quantity"]) == ("warm primal", "smartsvm") and line["confml"]
-    }
+    table4 = numbers(study, "table4-seconds-per-configuration").dropna()
+    shares = table4.xs(("warm primal", "smartsvm"), level=("variant", "quantity")).to_dict()
     assert shares == {name: pytest.approx(np.mean(values), abs=1e-9) for name, values in expected.items()}
     ranked = ranking(results, "seconds_per_configuration")
     column = ranked.scores["smart-svm solver=primal share_tree=true"]
     assert dict(zip(ranked.datasets, column, strict=True)) == pytest.approx(shares, abs=1e-9)
 
 
-def test_the_best_number_of_a_row_is_bold_unless_grids_differ(study):
-    for name, is_bold in (
-        ("smartsvm-table3-adjusted-rand-index", True),
-        ("smartsvm-table2-total-training-seconds", False),
-    ):
-        text = (study[1] / f"tables/{name}.md").read_text(encoding="utf-8")
-        rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
-        assert all("**" in "".join(row) for row in rows if row[2].strip() == "paper")
-        assert any("**" in "".join(row) for row in rows if row[2].strip() == "confml") == is_bold
+@pytest.mark.parametrize(
+    ("name", "is_bold"), [("table3-adjusted-rand-index", True), ("table2-total-training-seconds", False)]
+)
+def test_the_best_number_of_a_row_is_bold_unless_grids_differ(study, name, is_bold):
+    lines = (study[1] / f"tables/smartsvm-{name}.md").read_text(encoding="utf-8").splitlines()
+    assert all("**" in line for line in lines if "| paper" in line)
+    assert any("**" in line for line in lines if "| confml" in line) == is_bold
 
 
 def test_ranks_over_the_data_sets(study):

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from report.report_cases import dataset, entry, infos, make_config, make_run, read, result_of
+from report.report_cases import dataset, entry, read, result_of, run_by_hand
 
 from confml.measures.prediction import Prediction
 from confml.published import known_tables
@@ -28,12 +28,10 @@ def noisy_run(splits=6, methods=(0.1, 0.12, 0.4, 0.4), datasets=(NAME,), rows=60
         luck = rng.random((2, rows))[min(cell.params["k"], 2) - 1]
         wrong = luck < methods[cell.params["k"] - 1]
         p = np.column_stack([(truth ^ wrong) == 0, (truth ^ wrong) == 1]) * 0.9 + 0.05
-        return result_of(cell, {"p-value": Prediction(np.arange(2), p, "p-value")}, truth)
+        return result_of(cell, Prediction(np.arange(2), p, "p-value"), truth)
 
-    config = make_config([entry("tcm-nn", sweep={"k": list(range(1, len(methods) + 1))})], levels=(0.1,))
-    return make_run(
-        config, predict, infos(*datasets, rows=2 * rows), [f"r{split}" for split in range(splits)]
-    )
+    swept = entry("tcm-nn", sweep={"k": list(range(1, len(methods) + 1))})
+    return run_by_hand([swept], predict, datasets, splits, 2 * rows, levels=(0.1,))
 
 
 @pytest.mark.parametrize("splits", [1, 2, 6])
@@ -112,10 +110,10 @@ def test_no_table_rewards_empty_regions_invalid_regions_or_rejecting_everything(
             p[np.arange(300), np.where(rng.random(300) < 0.7, truth, (truth + 1) % 3)] = 0.6
         if k == 4:
             p[:] = 0.5 + rng.random((300, 3)) / 10
-        return result_of(cell, {"p-value": Prediction(np.arange(3), p, "p-value")}, truth)
+        return result_of(cell, Prediction(np.arange(3), p, "p-value"), truth)
 
-    config = make_config([entry("tcm-nn", sweep={"k": [1, 2, 3, 4]})], levels=(0.1,), thresholds=(0.9,))
-    run = make_run(config, predict, infos("d", rows=399, classes=3), ["r0", "r1", "r2", "r3", "r4"])
+    swept = entry("tcm-nn", sweep={"k": [1, 2, 3, 4]})
+    run = run_by_hand([swept], predict, splits=5, rows=399, classes=3, levels=(0.1,))
     write_report(run, tmp_path)
     rows = (tmp_path / "tables/results.tex").read_text(encoding="utf-8").splitlines()
     for k in (2, 3, 4):

@@ -78,9 +78,8 @@ def test_numbers_of_linked_curves(linked, label, chords):
     assert np.mean([np.mean(values < top) for values in margins]) >= rejected - 1e-12
     lower = max(values[values < top].max() for values in margins)
     assert np.mean([np.mean(values < lower) for values in margins]) < rejected
-    assert value("risk_at_rejection", "0.0") == pytest.approx(
-        np.mean([1 - values.mean() for values in right])
-    )
+    at_none = value("risk_at_rejection", "0.0")
+    assert at_none == pytest.approx(np.mean([1 - values.mean() for values in right]))
     at_none = value("risk_at_rejection", "0.0", "kernel-svm")
     assert at_none == pytest.approx(np.mean([1 - values.mean() for values in svm_right]))
 
@@ -97,9 +96,8 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
             assert line["paper"] == "16.4"
             assert float(line["confml"]) == pytest.approx(100 * float(ours["mean"]))
             line = table["heart", "theta_max", words]
-            assert float(line["confml"]) == pytest.approx(
-                float(rows["bayes-transduction", chords, "theta_max", ""]["mean"])
-            )
+            ours = rows["bayes-transduction", chords, "theta_max", ""]
+            assert float(line["confml"]) == pytest.approx(float(ours["mean"]))
         assert table["thyroid", "theta_max", "long"]["status"] == "not in this run"
         line = table["heart", "error at 20 % rejection", "SVM"]
         ours = rows["kernel-svm", False, "risk_at_rejection", "0.2"]
@@ -109,14 +107,9 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
 def test_figures_are_drawn_or_say_why_not(linked, toy):
     drawn = {path.stem for path in (linked / "figures").glob("*.svg")}
     assert drawn == {"accuracy-rejection-heart", "joint-labelling-heart"}
-    assert (
-        "version-space of heart is not drawn: it shows lines in a plane"
-        in (linked / ".run/notes.txt").read_text()
-    )
-    assert {path.stem for path in (toy / "figures").glob("*.svg")} == {
-        "version-space-toy",
-        "joint-labelling-toy",
-    }
+    assert "version-space of heart is not drawn" in (linked / ".run/notes.txt").read_text()
+    drawn = {path.stem for path in (toy / "figures").glob("*.svg")}
+    assert drawn == {"version-space-toy", "joint-labelling-toy"}
     assert not (toy / "tables/threshold-curves.csv").exists()
 
 
@@ -130,7 +123,10 @@ def test_version_space_as_drawn_is_that_of_the_examples(toy):
     np.testing.assert_allclose((outline @ sphere.walls.T).min(axis=1), 0, atol=1e-9)
     shares = (inside @ sphere.working.T > 0).mean(axis=0)
     np.testing.assert_allclose(shares, fitted.positive, atol=0.03)
-    np.testing.assert_allclose(sphere.circle(sphere.working[0]) @ sphere.working[0], 0, atol=1e-9)
+    # The circle of an example is as far from the centre as their angle says.
+    example = sphere.working[0] / np.linalg.norm(sphere.working[0])
+    nearest = np.nanmin(np.linalg.norm(sphere.circle(example), axis=1))
+    assert nearest == pytest.approx(2 * np.sin(np.arcsin(abs(example @ sphere.centre)) / 2), abs=1e-3)
     # Areas in the plane are areas on the sphere: a cap of height h has 2 pi h.
     ring = np.cos(0.7) * sphere.centre + np.sin(0.7) * sphere.axes[0]
     radius = np.linalg.norm(sphere.project(ring[None]))

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, golden_run, infos, make_config, make_run, result_of
+from report.report_cases import entry, figure, golden_run, result_of, run_by_hand
 from scipy.stats import rankdata
 
 from confml.measures.prediction import Prediction
@@ -56,9 +56,7 @@ def random_prediction(rng, n, classes, kind):
     return Prediction(classes, scores, kind, extra=extra)
 
 
-def some_run(
-    datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=("r0", "r1"), **config
-):
+def some_run(datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=2, **config):
     classes = np.array(classes)
     entries = [entry("tcm-nn", sweep={"k": list(range(1, methods))}), entry("knn", {"k": 1})]
 
@@ -67,10 +65,9 @@ def some_run(
         truth = classes[rng.integers(0, len(classes), n)]
         kind = "p-value" if cell.method == "tcm-nn" else "vote"
         prediction = random_prediction(np.random.default_rng(len(cell.variant)), n, classes, kind)
-        return result_of(cell, {kind: prediction}, truth, train_rows=60)
+        return result_of(cell, prediction, truth, train_rows=60)
 
-    facts = infos(*datasets, classes=len(classes), attributes=4)
-    return make_run(make_config(entries, **config), predict, facts, splits)
+    return run_by_hand(entries, predict, datasets, splits, classes=len(classes), **config)
 
 
 def page_of(run, folder):
@@ -211,16 +208,15 @@ def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
     def predict(cell):
         p = np.where(np.arange(10)[:, None] < 9, [0.9, 0.1], [1.0, 0.0])
         truth = np.array(["a"] * 9 + ["b"])
-        return result_of(cell, {"probability": Prediction(np.array(["a", "b"]), p, "probability")}, truth)
+        return result_of(cell, Prediction(np.array(["a", "b"]), p, "probability"), truth)
 
-    info = infos("d", rows=40)
-    text = page_of(make_run(make_config([entry("tree")]), predict, info, ["r0"]), tmp_path)
+    text = page_of(run_by_hand(["tree"], predict, rows=40), tmp_path)
     assert "log loss inf: the true label of a row has probability 0." in "".join(Elements(text).texts)
 
 
 def test_large_tables_have_the_lowest_errors_and_figures_of_many_data_sets_are_folded(tmp_path):
     names = [f"set{number}" for number in range(5)]
-    html = page_of(some_run(names, 40, 12, splits=("r0",), figures=FIGURES[:1]), tmp_path)
+    html = page_of(some_run(names, 40, 12, splits=1, figures=FIGURES[:1]), tmp_path)
     assert len(rows_of(html, "set-set0-results")[1]) == 30
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
     assert len(Elements(html).of("details")) == 5 == html.count("</svg>")
