@@ -27,9 +27,6 @@ def test_threshold_grid_is_by_training_scores_alone():
     np.testing.assert_allclose(threshold_grid([0.2, 0.9], 10, 0.05, 0.05), [0.2])
 
 
-INFINITE = [(15, 16, False), (80, 80, False), (40, 41, True)]
-
-
 def literal_point(confidence, correct, grid, risk):
     """The last threshold of the sequence whose binomial test rejects, or the first that does not."""
     passed = []
@@ -44,7 +41,7 @@ def literal_point(confidence, correct, grid, risk):
 
 
 @pytest.mark.parametrize("risk", [0.3, 0.05])
-@pytest.mark.parametrize(("n", "m", "infinite"), INFINITE)
+@pytest.mark.parametrize(("n", "m", "infinite"), [(15, 16, False), (80, 80, False), (40, 41, True)])
 @pytest.mark.parametrize("seed", range(3))
 def test_points_and_paths_are_the_literal_ones(seed, n, m, infinite, risk):
     rng = np.random.default_rng(seed)

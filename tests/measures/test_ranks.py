@@ -1,5 +1,7 @@
 """Ranks over several data sets, on the example of Demsar (JMLR 7, 2006), and against scipy."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -53,9 +55,8 @@ def test_the_papers_example():
 
 @pytest.mark.parametrize(("methods", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)])
 def test_the_critical_values_of_nemenyi(methods, q):
-    assert critical_difference(methods, 6) == pytest.approx(
-        q * np.sqrt(methods * (methods + 1) / 36), abs=2e-3
-    )
+    expected = q * np.sqrt(methods * (methods + 1) / 36)
+    assert critical_difference(methods, 6) == pytest.approx(expected, abs=2e-3)
 
 
 def test_nemenyi_agrees_with_its_critical_difference():
@@ -86,13 +87,10 @@ def test_wilcoxon_for_each_pair():
     assert wilcoxon_holm(np.ones((5, 2)))[0, 1] == 1
 
 
-def test_methods_that_are_all_alike():
+def test_equal_scores_and_too_few_of_them():
     compared = compare_ranks(np.ones((5, 3)))
     assert (compared.p_value, compared.f_p_value) == (1.0, 1.0)
     assert_allclose(compared.mean_ranks, 2)
-
-
-def test_what_leaves_values_open():
     assert np.isnan(compare_ranks([[1.0, 2.0]]).p_value)
     assert np.isnan(compare_ranks([[1.0], [2.0]]).critical_difference)
     for wrong in ([1.0, 2.0], [[1.0, np.nan]], np.empty((0, 2))):
@@ -128,11 +126,10 @@ def literal(differences, rope, draws, seed):
     wins = [0.0, 0.0, 0.0]
     for weights in rng.dirichlet([PRIOR_STRENGTH] + [1.0] * len(differences), draws):
         mass = [0.0, 0.0, 0.0]
-        for value, w in zip(values, weights, strict=True):
-            for second, v in zip(values, weights, strict=True):
-                average = (value + second) / 2
-                side = 0 if average > rope + 1e-12 else 2 if average < -rope - 1e-12 else 1
-                mass[side] += w * v
+        for (value, w), (second, v) in itertools.product(zip(values, weights, strict=True), repeat=2):
+            average = (value + second) / 2
+            side = 0 if average > rope + 1e-12 else 2 if average < -rope - 1e-12 else 1
+            mass[side] += w * v
         best = [side for side in range(3) if mass[side] >= max(mass) - 1e-12]
         for side in best:
             wins[side] += 1 / len(best)
