@@ -28,7 +28,7 @@ def no_semaphores_left():
 @pytest.fixture
 def run(tmp_path):
     def run(engine, items, limits=None):
-        engine.start((), tmp_path)
+        engine.start((), tmp_path, engine.workers)
         return results_of(engine, items, limits)
 
     return run
@@ -112,7 +112,13 @@ def test_a_signal_for_another_thread_ends_the_wait(tmp_path):
 )
 def test_a_worker_that_dies_costs_its_own_item_at_most(tmp_path, run, workers, kinds, lost):
     started, mark = time.monotonic(), str(tmp_path / "mark")
-    results = run(JoblibEngine(workers, True), [*((kind, mark) for kind in kinds), *SQUARES])
+
+    def items():
+        yield from [(kind, mark) for kind in kinds]
+        time.sleep(1)  # workers without their server are lost too
+        yield from SQUARES
+
+    results = run(JoblibEngine(workers, True), items())
     assert [kind for kind in kinds if isinstance(results.pop((kind, mark)), WorkerLost)] == lost
     assert results == {item: item[1] ** 2 for item in SQUARES}
     assert time.monotonic() - started < 25
@@ -122,7 +128,7 @@ def test_a_worker_that_dies_costs_its_own_item_at_most(tmp_path, run, workers, k
 def test_limits_of_time_and_memory_hold_for_one_item(tmp_path, run):
     mark = tmp_path / "runs"
     items = [("hang", str(mark)), ("die", 0), ("square", 3), ("allocate", 400), ("allocate", 100)]
-    results = run(JoblibEngine(2, True), items, Limits(timeout=1.5, memory=300 * 10**6))
+    results = run(JoblibEngine(2, True), items, Limits(timeout=2.5, memory=300 * 10**6))
     assert isinstance(results["die", 0], WorkerLost)  # a crash is no timeout
     assert isinstance(results["hang", str(mark)], LimitExceeded) and results["square", 3] == 9
     assert "in work" in results["hang", str(mark)].__notes__[0] and mark.read_text() == "once\n"

@@ -111,10 +111,10 @@ def test_names_of_subjects():
 @pytest.mark.parametrize("ordered", [False, True])
 def test_features_of_many_rows_that_give_the_label_away(ordered):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 1500)
+    y = rng.integers(0, 3, 2000)
     y = np.sort(y) if ordered else y
-    random = rng.normal(size=1500), rng.integers(0, 4, 1500)
-    X, names = np.column_stack([y * 7 % 5, y + rng.uniform(0, 0.9, 1500), *random]), tuple("abcd")
+    random = rng.normal(size=2000), rng.integers(0, 4, 2000)
+    X, names = np.column_stack([y * 7 % 5, y + rng.uniform(0, 0.9, 2000), *random]), tuple("abcd")
     data = DataSet("made", X, y, names, X, names, np.zeros(4, bool), (None,) * 4)
     (finding,) = [finding for finding in audit(data) if finding.code == "gives-label-away"]
     assert finding.columns == ("a", "b")

@@ -59,6 +59,7 @@ def test_values_in_messages_and_suggested_configs_are_read_as_themselves(value):
         (b"x: {a: 1, a: 2}\n", "1:11: repeated key 'a', first given on line 1"),
         (b"a: [1\n", "1:4: the '[' that opens here is not closed by ']'"),
         (b"a: caf\xe9\n", "1:7: the byte 0xE9 is not UTF-8; save the file as UTF-8"),
+        (b"a: {b: 1]\n", "1:9: expected ',' or '}', got ']'; put a value that contains ': ' in quotes"),
         (b"[a]: 1\n", "1:1: a key must be a word, got a list or a mapping"),
         (b"a: !set 1\n", "1:4: tags such as !set are not used here: write the value alone"),
         (b"a: b: c\n", "1:5: a second ':' in one line; put a value that contains ': ' in quotes"),
