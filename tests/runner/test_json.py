@@ -5,6 +5,7 @@ import math
 import os
 
 import pytest
+from config.cases import base
 from runner.runs import command, contents, run_serial
 
 import confml
@@ -41,11 +42,7 @@ def test_the_pair_of_functions_gives_values_back():
 
 
 def test_overrides_from_python_may_be_such_values():
-    config = {
-        "datasets": [{"generate": "five-gaussians"}],
-        "methods": [{"name": "sklearn.neighbors.KNeighborsClassifier", "p": 2}],
-        "protocol": "fixed-split",
-    }
+    config = base(methods=[{"name": "sklearn.neighbors.KNeighborsClassifier", "p": 2}])
     overrides = {"methods.0.p": math.inf, "name": "true", "levels": [0.1, 0.2]}
     settings = load_settings(config, overrides)
     assert settings.methods[0].given["p"] == math.inf

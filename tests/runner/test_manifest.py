@@ -7,12 +7,10 @@ import re
 import shutil
 
 import pytest
-from runner.runs import run_serial
+from runner.runs import run_serial, stored_keys
 
-from confml.config import make_config
 from confml.errors import ConfmlError
 from confml.runner.manifest import read_manifest
-from confml.runner.run import Execution, run
 
 MANIFEST = ".run/manifest.json"
 VALUES = {
@@ -24,18 +22,18 @@ VALUES = {
 }
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("manifest") / "run"
-    state = run(make_config(VALUES), folder, Execution(1, engine="serial"))
-    assert len(state.done) == 8
-    return folder
-
-
 def run_again(folder, *options, code=0, **changed):
     """Run the config with other values into the folder of the run, and return its errors."""
     (folder / "config.yaml").write_text(json.dumps(VALUES | changed))
     return run_serial(folder / "config.yaml", folder / "run", "--quiet", *options, code=code).stderr
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("manifest")
+    run_again(folder)
+    assert len(stored_keys(folder / "run")) == 8
+    return folder / "run"
 
 
 def test_a_run_without_cells_to_compute_keeps_the_times_of_the_one_that_computed(whole, tmp_path):

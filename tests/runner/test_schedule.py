@@ -8,12 +8,9 @@ from confml.runner.plan import Cell, load_datasets, make_plan
 from confml.runner.tasks import Failure, Outcome, Task
 
 
-def cell(key):
-    return Cell(key, "d", "m", {}, "fixed")
-
-
 def task(identity, *needs, cells="a"):
-    return Task(identity, "path", None, tuple(map(cell, cells)), ({},), needs=needs)
+    of_task = tuple(Cell(key, "d", "m", {}, "fixed") for key in cells)
+    return Task(identity, "path", None, of_task, ({},), needs=needs)
 
 
 def test_tasks_wait_for_what_they_need():

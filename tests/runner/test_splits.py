@@ -177,7 +177,7 @@ def test_the_order_of_a_config(tmp_path):
     assert data.test_rows.tolist() == list(range(32, 40)) and data.table_attributes == ("x",)
     assert [cell.split for cell in make_plan(config, {"a": data}).cells] == ["ordered"]
     assert fit_model(config, Choice()).facts.fitted_rows == 40
-    for wrong, message in {"ordered": "ordered needs by", "holdout": "holdout has no by"}.items():
-        keys = {"kind": wrong} | ({"by": "date"} if wrong == "holdout" else {})
+    others = ({"kind": "ordered"}, "ordered needs by"), ({"kind": "holdout", "by": "date"}, "has no by")
+    for keys, message in others:
         with pytest.raises(ConfigErrors, match=message):
             make_config(values | {"protocol": keys}, folder=tmp_path)
