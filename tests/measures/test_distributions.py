@@ -13,13 +13,6 @@ from confml.measures.distributions import (
 )
 
 
-def draws(size=20_000):
-    rng = np.random.default_rng(0)
-    n = rng.integers(1, 5000, size)
-    k = (rng.random(size) * n).astype(np.int64)
-    return k, n, rng.choice([1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9], size), rng
-
-
 def same(values, expected):
     np.testing.assert_array_equal(values, expected, strict=True)
 
@@ -32,7 +25,10 @@ def test_beta_binomial(rows, a, b):
 
 
 def test_beta_and_student():
-    k, n, p, rng = draws()
+    rng = np.random.default_rng(0)
+    n = rng.integers(1, 5000, 20_000)
+    k = (rng.random(len(n)) * n).astype(np.int64)
+    p = rng.choice([1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9], len(n))
     same(beta_quantile(p, k + 1, n - k), stats.beta.ppf(p, k + 1, n - k))
     x = np.append(rng.normal(scale=4, size=len(n)), [0, np.inf, -np.inf])
     df = np.append(n, [1, 2, 3])

@@ -23,9 +23,8 @@ GRID = [{"k": 1}, {"k": 3}, {"k": 5}]
 def test_best_point(scores, select_by, best):
     point, summaries = best_point(GRID, scores, select_by)
     assert point == best
-    assert [summary["params"] for summary in summaries] == GRID and [
-        summary["folds"] for summary in summaries
-    ] == scores
+    assert [summary["params"] for summary in summaries] == GRID
+    assert [summary["folds"] for summary in summaries] == scores
     for summary, folds in zip(summaries, scores, strict=True):
         failed = not folds or None in folds
         assert summary["mean"] is None if failed else summary["mean"] == pytest.approx(np.mean(folds))
@@ -37,9 +36,8 @@ def test_inner_score():
     scores = np.array([[1.0, 0], [1, 0], [0, 1], [0.7, 0.3]])
     prediction = Prediction(np.array(["a", "b"]), scores, "probability")
     assert prediction.labels.tolist() == labels.tolist()
-    assert (
-        inner_score(prediction, truth, "accuracy") == 0.75 and inner_score(prediction, truth, "error") == 0.25
-    )
+    assert inner_score(prediction, truth, "accuracy") == 0.75
+    assert inner_score(prediction, truth, "error") == 0.25
     assert inner_score(Prediction(np.array(["a", "b"]), scores, "vote"), labels, "ari") == 1.0
     costs = {"matrix": {"a": {"b": 1}, "b": {"a": 5}}}
     assert inner_score(prediction, truth, "cost", costs) == 0.0  # b costs less than a with probability 0.3

@@ -7,7 +7,7 @@ import math
 SLOPES = (-1, -0.5, 0, 0.5, 1)
 
 
-def jumper(p, jump=0.01):
+def simple_jumper(p, jump=0.01):
     """S_0, S_1, ..., S_n."""
     capital, found = [1 / 5] * 5, [1.0]
     for value in p:
@@ -20,8 +20,8 @@ def jumper(p, jump=0.01):
     return found
 
 
-def composite(p):
-    paths = [jumper(p, jump) for jump in (1e-4, 1e-3, 1e-2, 1e-1, 1)]
+def composite_jumper(p):
+    paths = [simple_jumper(p, jump) for jump in (1e-4, 1e-3, 1e-2, 1e-1, 1)]
     return [sum(values) / 5 for values in zip(*paths, strict=True)]
 
 
@@ -52,7 +52,7 @@ def alarms(p, threshold, kind):
     """(row, change after) of each alarm; everything starts again after one."""
     found, start = [], 0
     while True:
-        S = jumper(p[start:])
+        S = simple_jumper(p[start:])
         sums, largest = shiryaev_roberts(S), cusum(S)
         values = [value for value, _ in largest] if kind == "cusum" else sums
         at = next((t for t, value in enumerate(values) if value >= threshold), None)
