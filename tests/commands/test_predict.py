@@ -3,19 +3,20 @@
 import csv
 import io
 import json
-import os
 import pickle
+import traceback
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import processes
 import pytest
 from command_line import command, refusal
 from sklearn import datasets
 
 import confml
+from confml.cli import main
 from confml.data import table_files
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError, ConfmlError, DataError
 
 LEVELS = (0.01, 0.05, 0.1)
 
@@ -56,16 +57,19 @@ def sentences(*arguments) -> str:
     return " ".join([*document["guarantee"], *tests, *document["warnings"]])
 
 
+def standardised(wine):
+    X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
+    return (X - X.mean(axis=0)) / X.std(axis=0), (X_new - X.mean(axis=0)) / X.std(axis=0)
+
+
 WITHOUT_CONFIG = ("--train", "wine.csv", "--label", "target", "--id", "bottle")
 
 
 def test_answers_are_those_of_the_method(files, wine):
     train, new = wine
     rows, messages = run(*WITHOUT_CONFIG, "new.csv")
-    X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
-    mean, sd = X.mean(axis=0), X.std(axis=0)
-    model = confml.TCMNN(k=1).fit((X - mean) / sd, train["target"])
-    expected = model.confident_predict((X_new - mean) / sd)["p-value"]
+    X, X_new = standardised(wine)
+    expected = confml.TCMNN(k=1).fit(X, train["target"]).confident_predict(X_new)["p-value"]
     p = [[float(row[f"p[{label}]"]) for label in (0, 1, 2)] for row in rows]
     np.testing.assert_array_equal(p, expected.scores)
     assert [row["line"] for row in rows] == [str(line) for line in range(2, len(new) + 2)]
@@ -79,43 +83,36 @@ def test_answers_are_those_of_the_method(files, wine):
         assert [row[f"reason@{level}"] for row in rows] == [reasons[len(region)] for region in sets]
     errors = np.mean(expected.labels != new["target"])
     assert f"58 rows with labels: error rate {100 * errors:.3g} %" in messages
-    assert (
-        "fitted to 120 rows of wine" in messages
-        and "about 99 % at level 0.01, 95 % at level 0.05" in messages
-    )
-    lines = [line for line in messages.splitlines() if not line.startswith("compiling")]
-    assert len(lines) == 5  # the bound, its condition, the score, and the class below its level with a remedy
+    assert "fitted to 120 rows of wine" in messages and "99 % at level 0.01, 95 % at level 0.05" in messages
 
 
 def test_columns_are_matched_by_name_in_any_order(files, wine):
-    first, _ = run(*WITHOUT_CONFIG, "new.csv")
-    new = wine[1][wine[1].columns[::-1]].drop(columns="target")
-    new["more"] = "x"
+    expected, _ = run(*WITHOUT_CONFIG, "new.csv")
+    new = wine[1][wine[1].columns[::-1]].drop(columns="target").assign(colour="red")
     new.to_csv("new.csv", index=False, sep=";")
     rows, messages = run(*WITHOUT_CONFIG, "new.csv")
-    assert "label" not in rows[0] and "labels of" not in messages
-    assert rows == [{name: value for name, value in row.items() if name != "label"} for row in first]
-    assert "new.csv: columns that the training rows do not have are not used: 'more'" in messages
+    assert rows == [{name: value for name, value in row.items() if name != "label"} for row in expected]
+    assert "labels of" not in messages and "not used: 'colour'" in messages
 
 
 def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
-    first, _ = run(*WITHOUT_CONFIG, "new.csv")
+    expected, _ = run(*WITHOUT_CONFIG, "new.csv")
     monkeypatch.setattr(table_files, "CHUNK_ROWS", 7)
     monkeypatch.setattr(
         table_files.table_chunks, "__kwdefaults__", {**table_files.table_chunks.__kwdefaults__, "rows": 7}
     )
     rows, _ = run(*WITHOUT_CONFIG, "-", stdin=(files / "new.csv").read_bytes())
-    assert rows == first
+    assert rows == expected
 
 
-def test_one_row_and_no_row(files, wine):
-    first, _ = run(*WITHOUT_CONFIG, "new.csv")
-    wine[1][:1].to_csv("one.csv", index=False)
-    assert run(*WITHOUT_CONFIG, "one.csv")[0] == first[:1]
-    wine[1][:0].to_csv("none.csv", index=False)
-    assert command("predict", *WITHOUT_CONFIG, "none.csv").stdout == ",".join(first[0]) + "\n"
-    (files / "nothing.csv").write_text("")
-    assert "the file is empty" in error(DataError, *WITHOUT_CONFIG, "nothing.csv")
+def test_single_rows_and_no_row(files, wine):
+    expected, _ = run(*WITHOUT_CONFIG, "new.csv")
+    wine[1][:1].to_csv("new.csv", index=False)
+    assert run(*WITHOUT_CONFIG, "new.csv")[0] == expected[:1]
+    wine[1][:0].to_csv("new.csv", index=False)
+    assert command("predict", *WITHOUT_CONFIG, "new.csv").stdout == ",".join(expected[0]) + "\n"
+    (files / "new.csv").write_text("")
+    assert "the file is empty" in error(DataError, *WITHOUT_CONFIG, "new.csv")
 
 
 def test_missing_values_of_new_rows(files, wine):
@@ -128,7 +125,7 @@ def test_missing_values_of_new_rows(files, wine):
     rows, messages = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
     assert rows[:2] + rows[3:] == whole[:2] + whole[3:]
     assert rows[2]["line"] == "4" and rows[2]["prediction"] == rows[2]["region@0.05"] == ""
-    assert "1 row with missing values has no prediction" in messages and "57 rows with labels" in messages
+    assert "57 rows with labels" in messages
     filled, _ = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean")
     new.loc[2, "ash"] = wine[0]["ash"].mean()
     new.to_csv("new.csv", index=False)
@@ -159,35 +156,36 @@ levels: [0.1]
 """
 
 
-def test_new_rows_are_read_as_the_training_file(tmp_path, monkeypatch):
+@pytest.fixture
+def german(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "german.yaml").write_text(GERMAN_CONFIG)
     (tmp_path / "train.csv").write_text(GERMAN, encoding="latin-1")
-    new = "größe;stadt\n1,5;Köln\n2,5;Jülich\n"
-    (tmp_path / "new.csv").write_text(new, encoding="latin-1")
+    return tmp_path / "new.csv"
+
+
+def test_new_rows_are_read_as_the_training_file(german):
+    content = "größe;stadt\n1,5;Köln\n2,5;Jülich\n".encode("latin-1")
+    german.write_bytes(content)
     expected, messages = run("german.yaml", "new.csv", "--save", "m.confml")
     assert [row["prediction"] for row in expected] == ["ja", "nein"] and "no training row has" not in messages
-    assert run("m.confml", "new.csv")[0] == run("m.confml", "-", stdin=new.encode("latin-1"))[0] == expected
-    answers = confml.predict("m.confml", tmp_path / "new.csv", levels=[0.1])
+    assert run("m.confml", "new.csv")[0] == run("m.confml", "-", stdin=content)[0] == expected
+    answers = confml.predict("m.confml", german, levels=[0.1])
     assert answers["prediction"].tolist() == ["ja", "nein"]
-    frame = pd.DataFrame({"größe": [1.5, 2.5], "stadt": ["Köln", "Jülich"]})
-    assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
-    frame["größe"] = ["1,5", "2,5"]
-    assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
+    for values in ([1.5, 2.5], ["1,5", "2,5"]):
+        frame = pd.DataFrame({"größe": values, "stadt": ["Köln", "Jülich"]})
+        assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
 
 
-def test_new_rows_of_another_format_say_which_option_is_missing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "german.yaml").write_text(GERMAN_CONFIG)
-    (tmp_path / "train.csv").write_text(GERMAN, encoding="latin-1")
-    (tmp_path / "new.csv").write_text("größe,stadt\n1.5,Köln\n2.5,Jülich\n", encoding="utf-8")
+def test_new_rows_of_another_format_say_which_option_is_missing(german):
+    german.write_text("größe,stadt\n1.5,Köln\n2.5,Jülich\n", encoding="utf-8")
     run("german.yaml", "--save", "m.confml")
     for source in ("german.yaml", "m.confml"):
         message = error(DataError, source, "new.csv")
         assert "column 'größe' must be numbers" in message and "--decimal ." in message
         rows, messages = run(source, "new.csv", "--decimal", ".")
         assert [row["prediction"] for row in rows] == ["ja", "nein"] and "no training row has" not in messages
-        assert "decimal must be one of '.', ','" in error(ConfigError, source, "new.csv", "--decimal", ";")
+        assert "decimal must be one of" in error(ConfigError, source, "new.csv", "--decimal", ";")
 
 
 LOANS = "id,age,job,default\n" + "".join(
@@ -195,30 +193,39 @@ LOANS = "id,age,job,default\n" + "".join(
 )
 
 
-def test_categories_and_unknown_ones(tmp_path, monkeypatch):
+LOANS_FIT = ("--train", "loans.csv", "--label", "default", "new.csv")
+
+
+@pytest.fixture
+def loans(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loans.csv").write_text(LOANS)
-    (tmp_path / "new.csv").write_text("job,age,id\na,21,x1\nd,59,x2\n")
-    rows, messages = run("--train", "loans.csv", "--label", "default", "new.csv")
-    assert [row["prediction"] for row in rows] == ["no", "yes"] and [row["id"] for row in rows] == [
-        "x1",
-        "x2",
-    ]
-    assert (
-        "column 'job' has categories that no training row has: 'd' (1 row, the first on line 3)" in messages
-    )
+    return tmp_path / "new.csv"
+
+
+def test_categories_that_training_rows_do_not_have(loans):
+    loans.write_text("job,age,id\na,21,x1\nd,59,x2\n")
+    rows, messages = run(*LOANS_FIT)
+    assert [(row["prediction"], row["id"]) for row in rows] == [("no", "x1"), ("yes", "x2")]
+    assert "column 'job'" in messages and "'d' (1 row, the first on line 3)" in messages
     assert "training categories: 'a', 'b', 'c'" in messages
-    (tmp_path / "new.csv").write_text("job,age\na,21\n")
-    rows, messages = run("--train", "loans.csv", "--label", "default", "new.csv")
+    loans.write_text("job,age\na,21\n")
+    rows, messages = run(*LOANS_FIT)
     assert rows[0]["id"] == "" and "identifier columns of the training rows are missing: 'id'" in messages
+
+
+def test_the_features_that_put_a_row_far_away_are_named(loans):
+    loans.write_text("id,job,age\nx,a,300\ny,z,26\n")
+    for method in ((), ("--method", "knn", "--conformal", "split")):
+        rows, _ = run(*LOANS_FIT, "--explain", 1, *method)
+        assert rows[0]["features@predicted"].split("|")[0] == "age"
+        assert "job" in rows[1]["features@predicted"].split("|")[0]
 
 
 def test_nearest_training_rows_are_listed(files, wine):
     train, new = wine
     rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 3)
-    X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
-    X_new = (X_new - X.mean(axis=0)) / X.std(axis=0)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, X_new = standardised(wine)
     for x, row in zip(X_new, rows, strict=True):
         p = {label: float(row[f"p[{label}]"]) for label in (0, 1, 2) if str(label) != row["prediction"]}
         assert p[int(row["runner_up"])] == max(p.values())
@@ -237,7 +244,7 @@ def test_label_conditional_p_values(files, wine):
     assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
     assert ", for each class. The probability is approximate" in messages
     message = error(ConfigError, *WITHOUT_CONFIG, "new.csv", "--mondrian", "--method", "knn")
-    assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
+    assert "knn has no label-conditional p-values" in message and "--conformal split" in message
 
 
 def test_other_methods_promise_no_more_than_they_keep(files):
@@ -257,7 +264,7 @@ CONFIG = """\
 datasets: [{name: wine, csv: wine.csv, label: target, id: bottle}]
 steps: [min-max]
 methods:
-  - {name: tcm-nn, k: 1, label: one}
+  - {name: tcm-nn, k: 1, label: fixed}
   - {name: tcm-nn, sweep: {k: [3, 5]}, label: swept}
   - {name: knn, tune: {k: [1, 5, 9]}}
 protocol: {kind: k-fold, inner-folds: 3}
@@ -267,19 +274,16 @@ levels: [0.2]
 
 def test_a_config_says_steps_methods_and_levels(files, wine):
     (files / "wine.yaml").write_text(CONFIG)
-    rows, _ = run("wine.yaml", "new.csv", "--method", "one")
+    rows, _ = run("wine.yaml", "new.csv", "--method", "fixed")
     expected = confml.predict(*wine, label="target", id="bottle", steps=["min-max"], levels=[0.2])
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
-    message = error(ConfigError, "wine.yaml", "new.csv")
-    assert "the config has several methods, and no finished run in results/wine" in message
-    message = error(ConfigError, "wine.yaml", "new.csv", "--method", "swept")
-    assert "tcm-nn is swept over k (3, 5); choose a value, as --param k=3" in message
+    assert "the config has several methods" in error(ConfigError, "wine.yaml", "new.csv")
+    assert "--param k=3" in error(ConfigError, "wine.yaml", "new.csv", "--method", "swept")
     assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows
     _, messages = run("wine.yaml", "new.csv", "--method", "knn")
     assert "3-fold cross-validation on the training rows chose {k:" in messages
-    message = error(ConfigError, "wine.yaml", "new.csv", "--method", "kn")
-    assert "the config has no method 'kn'; did you mean 'knn'?" in message
+    assert "did you mean 'knn'?" in error(ConfigError, "wine.yaml", "new.csv", "--method", "kn")
 
 
 def test_fixed_split_trains_on_the_training_part(files, wine):
@@ -288,35 +292,28 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
     text = CONFIG.replace("id: bottle", "id: bottle, test: test.csv")
     (files / "pooled.yaml").write_text(text)
     (files / "fixed.yaml").write_text(text.replace("kind: k-fold", "kind: fixed-split"))
-    rows, messages = run("pooled.yaml", "new.csv", "--method", "one", "--explain", 120)
+    rows, messages = run("pooled.yaml", "new.csv", "--method", "fixed", "--explain", 120)
     assert "fitted to 120 rows of wine: a region" in messages
-    lines = {
-        line
-        for row in rows
-        for side in ("predicted", "runner-up")
-        for line in row[f"lines@{side}"].split("|")
-    }
-    assert {"2", "101", "test:2", "test:21"} <= lines and "102" not in lines
-    _, messages = run("fixed.yaml", "new.csv", "--method", "one")
+    lines = "|".join(row[f"lines@{side}"] for row in rows for side in ("predicted", "runner-up")).split("|")
+    assert {"2", "101", "test:2", "test:21"} <= set(lines) and "102" not in lines
+    _, messages = run("fixed.yaml", "new.csv", "--method", "fixed")
     assert "fitted to 100 rows of wine (its training part): a region" in messages
 
 
 def test_a_promise_that_does_not_hold_is_taken_back(files):
     text = CONFIG.replace("[min-max]", "[min-max, tomek-links]")
     (files / "cleaned.yaml").write_text(text)
-    _, messages = run("cleaned.yaml", "new.csv", "--method", "one")
-    lowers = "tomek-links lowers the nonconformity scores of training rows"
-    assert f"no coverage is guaranteed, because {lowers}" in messages
+    _, messages = run("cleaned.yaml", "new.csv", "--method", "fixed")
+    assert "no coverage is guaranteed, because tomek-links lowers the nonconformity scores" in messages
     fit = ("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
     messages = sentences(*fit)
     assert "because" not in messages and "tests shows that new rows differ" in messages
-    messages = sentences(*fit, "--set", "noise.labels=0.1")
-    assert "no coverage is guaranteed, because the config adds noise to the training rows." in messages
-    message = error(ConfigError, "cleaned.yaml", "new.csv", "--method", "one", "--set", "noise.irrelevant=2")
-    assert "noise.irrelevant adds features that new rows do not have" in message
+    assert "because the config adds noise" in sentences(*fit, "--set", "noise.labels=0.1")
+    noisy = ("cleaned.yaml", "new.csv", "--method", "fixed", "--set", "noise.irrelevant=2")
+    assert "noise.irrelevant" in error(ConfigError, *noisy)
     (files / "cleaned.yaml").write_text(CONFIG.replace("id: bottle", "ignore: bottle, groups: ash"))
-    _, messages = run("cleaned.yaml", "new.csv", "--method", "one")
-    assert "Rows of new groups are not exchangeable with the training rows" in messages
+    _, messages = run("cleaned.yaml", "new.csv", "--method", "fixed")
+    assert "Rows of new groups are not exchangeable" in messages
 
 
 def test_a_card_is_a_training_set_too(files, wine):
@@ -325,24 +322,13 @@ def test_a_card_is_a_training_set_too(files, wine):
     )
     assert "choose one with --dataset" in error(ConfigError, "cards.yaml", "new.csv")
     message = error(ConfigError, "cards.yaml", "new.csv", "--dataset", "wine")
-    assert "the config has no data set 'wine'; there are wine-sklearn, iris" in message
+    assert "there are wine-sklearn, iris" in message
     new = wine[1].rename(columns={"od280/od315_of_diluted_wines": "od280"})
     new.to_csv("other.csv", index=False)
     message = error(DataError, "cards.yaml", "other.csv", "--dataset", "wine-sklearn")
     assert "missing: 'od280/od315_of_diluted_wines'" in message
     rows, messages = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
     assert [row["prediction"] for row in rows] == [str(label) for label in new["target"]]
-
-
-def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "loans.csv").write_text(LOANS)
-    (tmp_path / "new.csv").write_text("id,job,age\nx,a,300\ny,z,26\n")
-    fit = ("--train", "loans.csv", "--label", "default", "new.csv", "--explain", 1)
-    for method in ((), ("--method", "knn", "--conformal", "split")):
-        rows, _ = run(*fit, *method)
-        assert rows[0]["features@predicted"].split("|")[0] == "age"
-        assert "job" in rows[1]["features@predicted"].split("|")[0]
 
 
 def test_data_frames_in_and_out(files, wine):
@@ -353,13 +339,11 @@ def test_data_frames_in_and_out(files, wine):
         train, new.set_index(new.index + 1000), label="target", id="bottle", explain=2, say=messages.append
     )
     assert list(frame.columns) == list(rows[0]) and frame.index[0] == 1000
-    assert frame["region@0.1"].map(lambda labels: "|".join(map(str, labels))).tolist() == [
-        row["region@0.1"] for row in rows
-    ]
+    regions = frame["region@0.1"].map(lambda labels: "|".join(map(str, labels)))
+    assert regions.tolist() == [row["region@0.1"] for row in rows]
     assert frame["prediction"].dtype == np.int64 and frame["confidence"].dtype == float
-    assert frame["lines@predicted"].iloc[0] == tuple(
-        str(int(line) - 1) for line in rows[0]["lines@predicted"].split("|")
-    )
+    lines = [int(line) + 1 for line in frame["lines@predicted"].iloc[0]]
+    assert "|".join(map(str, lines)) == rows[0]["lines@predicted"]
     assert any(text.startswith("Condition: new rows") for text in messages)
     from_files = confml.predict("wine.csv", "new.csv", label="target", id="bottle", explain=2)
     counted = ["line", "lines@predicted", "lines@runner-up"]
@@ -384,25 +368,15 @@ def test_labels_of_data_frames_keep_their_type():
     assert confml.predict(train, new[:0], label="target").empty
 
 
-def drifted(new):
-    """The new rows with one feature on another scale, and one missing value."""
-    changed = new.assign(alcohol=100 * new["alcohol"])
-    changed.loc[3, "ash"] = np.nan
-    return changed
-
-
 def test_python_and_json_say_what_the_command_says(files, wine):
-    drifted(wine[1]).to_csv("new.csv", index=False)
+    drifted = wine[1].assign(alcohol=100 * wine[1]["alcohol"])
+    drifted.loc[3, "ash"] = np.nan
+    drifted.to_csv("new.csv", index=False)
     fit = (*WITHOUT_CONFIG, "new.csv", "--missing", "drop", "--level", "0.05")
     rows, messages = run(*fit)
     document = json.loads(command("predict", *fit, "--json").stdout)
-    answers = confml.predict(
-        *(wine[0], drifted(wine[1])),
-        label="target",
-        id="bottle",
-        missing="drop",
-        levels=[0.05],
-    )
+    settings = {"label": "target", "id": "bottle", "missing": "drop", "levels": [0.05]}
+    answers = confml.predict(wine[0], drifted, **settings)
     assert isinstance(answers, pd.DataFrame) and type(answers[:3]) is pd.DataFrame
     for test in answers.tests:
         assert (test["text"] in messages) == test["differs"]
@@ -412,12 +386,11 @@ def test_python_and_json_say_what_the_command_says(files, wine):
     assert answers.score in messages and document["score"] == answers.score
     assert "--missing mean" in answers.warnings[0] == document["warnings"][0]
     assert "do not look exchangeable" in answers.warnings[1]
-    assert [row["region@0.05"] for row in document["answers"]][:3] == [
-        list(region) for region in answers["region@0.05"][:3]
-    ]
-    assert document["answers"][3]["prediction"] is None and document["answers"][3]["region@0.05"] is None
-    assert [row["p[1]"] for row in document["answers"][:3]] == [float(row["p[1]"]) for row in rows[:3]]
-    assert [row["label"] for row in document["answers"]] == wine[1]["target"].tolist()
+    of_json = document["answers"]
+    assert [tuple(row["region@0.05"]) for row in of_json[:3]] == answers["region@0.05"][:3].tolist()
+    assert of_json[3]["prediction"] is None and of_json[3]["region@0.05"] is None
+    assert [row["p[1]"] for row in of_json[:3]] == [float(row["p[1]"]) for row in rows[:3]]
+    assert [row["label"] for row in of_json] == wine[1]["target"].tolist()
     page = answers._repr_html_()
     assert "<table" in page and "Warning: The new rows do not look exchangeable" in page
     assert pickle.loads(pickle.dumps(answers)).guarantee == answers.guarantee
@@ -439,25 +412,21 @@ class Broken(ClassifierMixin, BaseEstimator):
 """
 
 
-def test_errors_of_own_classifiers(files):
+def test_errors_of_own_classifiers(files, monkeypatch):
     """They are errors of the classifier, and --debug and failures.csv say where they are."""
     (files / "own_broken.py").write_text(OWN)
-    environment = {**os.environ, "PYTHONPATH": str(files)}
-
-    def process(*arguments):
-        return processes.confml(*arguments, cwd=files, env=environment)
-
-    classifier = ("--method", "own_broken.Broken", "--allow-import", "own_broken")
-    shown = process("--debug", "predict", *WITHOUT_CONFIG, "new.csv", *classifier).stderr
-    assert "in check" in shown and "own_broken.py" in shown
+    monkeypatch.syspath_prepend(files)
+    allowed = ("--allow-import", "own_broken")
+    with pytest.raises(ConfmlError) as raised:
+        main(["--debug", "predict", *WITHOUT_CONFIG, "new.csv", "--method", "own_broken.Broken", *allowed])
+    assert traceback.extract_tb(raised.value.__cause__.__traceback__)[-1].name == "check"
     (files / "own.yaml").write_text(
         "datasets: [{name: wine, csv: wine.csv, label: target, ignore: bottle}]\n"
         "methods: [own_broken.Broken]\nprotocol: holdout\n"
     )
-    options = ("--out", "out", "--allow-import", "own_broken", "--engine", "serial", "--quiet")
-    done = process("run", "own.yaml", *options)
-    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
-    with open(files / "out" / "tables/failures.csv", newline="") as file:
-        (row,) = csv.DictReader(file)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "own.yaml", "--out", "out", *allowed, "--engine", "serial", "--quiet"])
+    assert ended.value.code == 1
+    (row,) = csv.DictReader(Path("out/tables/failures.csv").open(newline=""))
     assert row["calls"] == "own_broken.py:6 fit > own_broken.py:9 check"
     assert row["error"] == "KeyError: 'no such column'"

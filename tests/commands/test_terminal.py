@@ -18,43 +18,33 @@ seed: 1
 """
 
 
-def confml_command(*arguments, **environment):
-    return processes.confml(*arguments, env={**os.environ, **environment}, text=False)
+def in_ascii(*arguments, cwd):
+    """Return what a command line wrote in a terminal of ASCII."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = processes.confml(*arguments, env=environment, cwd=cwd, text=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
+    return done
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("terminal")
     (folder / "tiny.yaml").write_text(CONFIG, encoding="utf-8")
-    done = confml_command(
-        *("run", str(folder / "tiny.yaml"), "--out", str(folder / "run"), "--engine", "serial", "--all"),
-        PYTHONIOENCODING="ascii",
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.isascii() and done.stderr.isascii()
+    done = in_ascii("run", "tiny.yaml", "--out", "run", "--engine", "serial", "--all", cwd=folder)
     assert b"\\xb1" in done.stdout and b"gr\\xf6\\xdfe" in done.stdout
     return folder
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "tiny.yaml", "--dry-run"),
-        ("report", "run", "--json"),
-        ("compare", "run"),
-        ("describe", "bayes-knn"),
-        ("bayes-error", "two-gaussians", "--sample", "50"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_every_command_writes_ascii(tiny, arguments):
-    arguments = [
-        arguments[0],
-        *(str(tiny / text) if text in ("tiny.yaml", "run") else text for text in arguments[1:]),
-    ]
-    done = confml_command(*arguments, PYTHONIOENCODING="ascii")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
+def test_every_command_writes_ascii(tiny):
+    for line in (
+        "run tiny.yaml --dry-run",
+        "report run --json",
+        "compare run",
+        "describe bayes-knn",
+        "bayes-error two-gaussians --sample 50",
+    ):
+        in_ascii(*line.split(), cwd=tiny)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
