@@ -1,6 +1,7 @@
 """Bands around the means of rates stay between 0 and 100 %; data with groups have no bands of rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
 from report.report_cases import entry, read, result_of, run_by_hand
@@ -39,14 +40,8 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
     run = leave_one_out()
     with style():
         heights = bands_of(FIGURES["accuracy-rejection"].draw(DatasetResults(run, "d")))
-    errors = [
-        value
-        for cell, values in run.metrics
-        for (_, metric, _), value in values.items()
-        if metric == "error" and cell.params["k"] == 3
-    ]
-    high = np.mean(errors) + np.std(errors, ddof=1)
-    assert heights.min() == 0.0 and heights.max() == pytest.approx(100 * high)
+    (error,) = [row for row in run.summary if row.metric == "error" and row.params["k"] == 3]
+    assert heights.min() == 0.0 and heights.max() == pytest.approx(100 * (error.mean + error.sd))
     with style():
         heights = bands_of(FIGURES["error-against"].draw(DatasetResults(run, "d")))
     assert heights.min() == 0.0 < heights.max() <= 100.0
@@ -56,12 +51,10 @@ def test_bands_of_single_rows_stay_below_100_per_cent():
 def test_rows_of_groups_have_no_intervals_as_if_independent(groups, tmp_path):
     """A file of 30 groups of 6 rows, with its groups or without, in splits and online."""
     rng = np.random.default_rng(0)
-    lines = ["a,b,person,y"]
-    for person in range(30):
-        y, shift = person % 2, rng.normal()
-        for label in np.where(rng.random(6) < 0.9, y, 1 - y):
-            lines.append(f"{rng.normal(1.5 * y + shift):.4f},{rng.normal(y):.4f},p{person},{label}")
-    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    person = np.repeat(np.arange(30), 6)
+    y, shift = person % 2, rng.normal(size=30)[person]
+    frame = pd.DataFrame({"a": rng.normal(1.5 * y + shift), "b": rng.normal(y), "person": person})
+    frame.assign(y=np.where(rng.random(180) < 0.9, y, 1 - y)).to_csv(tmp_path / "rows.csv", index=False)
     left_out = {"groups": "person"} if groups else {"id": ["person"]}
     weighted = {"name": "naive-bayes", "conformal": {"kind": "split", "shift": "label"}}
     config = {

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from command_line import command, invoke
+from report.report_cases import contents
 
 CONFIG = """name: small
 datasets: [{name: five-gaussians, generate: five-gaussians, n: 40}]
@@ -13,14 +14,6 @@ protocol: {kind: holdout, repeats: 2, test-size: 0.4}
 levels: [0.1]
 """
 RECORDED = {"tables/timings.csv", ".run/manifest.json"}  # times and versions of the run
-
-
-def content(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +35,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
     """All files of the report at once; then the bookkeeping files alone, as the page hides their damage."""
     out = tmp_path / "run"
     shutil.copytree(finished / "run", out)
-    before = content(out)
+    before = contents(out)
     reported = [
         name for name in before if not name.startswith(".run/batches/") and name != ".run/manifest.json"
     ]
@@ -53,7 +46,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
             (out / name).write_bytes(DAMAGE[damage]((out / name).read_bytes()))
             os.utime(out / name, ns=(times.st_atime_ns, times.st_mtime_ns))
         command("run", finished / "c.yaml", "--out", out, "-q", "--engine", "serial")
-        after = content(out)
+        after = contents(out)
         changed = {name for name in before if after.get(name) != before[name]}
         assert changed <= RECORDED
 

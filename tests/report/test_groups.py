@@ -11,8 +11,6 @@ from command_line import command, refusal
 
 from confml.measures import Case, Prediction
 from confml.measures.coverage_band import calibration_parts
-from confml.report.answers.coverage import SplitErrors, p_value
-from confml.report.answers.differences import SplitLosses
 from confml.report.tables import class_coverage
 
 CONFIG = """
@@ -32,41 +30,15 @@ seed: 4
 SITES = {"north": (0.3, 250), "south": (2.0, 250), "west": (0.3, 24)}  # noise and rows
 
 
-def grouped_case(rng, sizes, test_sizes, several=False) -> Case:
-    """Return exchangeable p-values of the true label 0, each counted in its group, among 0 for label 1."""
-    groups, greater, counted = [], [], []
-    for group, (m, n) in enumerate(zip(sizes, test_sizes, strict=True)):
-        scores = np.sort(rng.random(m))
-        greater.append(m - np.searchsorted(scores, rng.random(n)))
-        groups.append(np.full(n, group))
-        counted.append(np.full(n, m + 1))
-    above, counted, codes = map(np.concatenate, (greater, counted, groups))
-    p = np.column_stack([(above + 1) / counted, 1 / counted])
-    if several:
-        extra = {"group": np.column_stack([codes, codes]), "division": np.zeros(p.shape, dtype=np.int64)}
-    else:
-        above = np.column_stack([above, np.zeros_like(above)])
-        extra = {"group": codes[:, None], "n_greater": above, "n_equal": np.ones(p.shape, dtype=np.int64)}
-    return Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), np.zeros(len(p), dtype=int))
-
-
-def errors_of(missed, parts):
-    return SplitErrors(SplitLosses(np.arange(len(missed)), missed, 100), parts, False)
-
-
-@pytest.mark.parametrize("small", [2, 8])
-def test_valid_groups_are_hardly_ever_called_too_low(small):
-    rng = np.random.default_rng(small)
-    low = np.empty(400)
-    for draw in range(len(low)):
-        case = grouped_case(rng, (80, 80, small), (100, 100, small))
-        parts = calibration_parts(case)
-        assert sorted(parts) == sorted([(100, 81), (100, 81), (small, small + 1)])
-        low[draw] = p_value([errors_of(~case.covered(0.1), parts)], 0.1)
-    assert np.mean(low <= 0.05) <= 0.08 and 0.12 <= np.mean(low <= 0.2) <= 0.28  # one p-value of each draw
-    overlapping = grouped_case(rng, (80, 3), (100, 5), several=True)
-    assert calibration_parts(overlapping) == ()
-    assert np.isnan(p_value([errors_of(np.ones(50), ())], 0.1))  # no verdict
+def test_parts_of_groups_are_their_rows_and_the_rows_that_p_values_are_counted_among():
+    codes, counted = np.repeat([[0, 1, 2], [81, 81, 9]], [100, 100, 8], axis=1)
+    equal = np.ones((208, 2), dtype=np.int64)
+    p, truth = 3 / np.column_stack([counted, counted]), np.zeros(208, dtype=int)
+    extra = {"group": codes[:, None], "n_greater": 2 * equal, "n_equal": equal}
+    case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), truth)
+    assert calibration_parts(case) == ((100, 81), (100, 81), (8, 9))
+    extra = {"group": np.column_stack([codes, codes]), "division": 0 * equal}  # groups that overlap
+    assert calibration_parts(Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), truth)) == ()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Verdicts on coverage: against the literal distribution, and their false alarms."""
+"""Verdicts on coverage against the literal distribution; their false alarms are simulated by validity."""
 
 import math
 
@@ -42,15 +42,4 @@ def test_without_a_promise():
     several = p_value([missed(values), missed(values, np.arange(30, 90))], 0.1)
     assert 0.001 < several < 0.05
     assert math.isnan(p_value([promised(3, ((20, 0),))], 0.1))  # no calibration rows
-
-
-@pytest.mark.parametrize("splits", [1, 10])
-def test_false_alarms(splits):
-    """A promised coverage is marked in at most 1 % of the runs."""
-    rng = np.random.default_rng(splits)
-    parts = ((200, 101),)
-    alarms = 0
-    for _ in range(300):
-        errors = rng.binomial(200, rng.beta(10, 91, splits))
-        alarms += p_value([promised(int(n), parts) for n in errors], 0.1) <= 0.01
-    assert alarms <= 9
+    assert math.isnan(p_value([promised(3, ())], 0.1))  # groups that overlap

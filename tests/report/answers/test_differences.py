@@ -1,4 +1,4 @@
-"""The test of differences equals a literal computation and keeps its level."""
+"""The test of differences equals a literal computation; its level is simulated by validity."""
 
 import math
 
@@ -96,19 +96,6 @@ def test_edges():
     assert table_of(rng.random((2, 1, 1))).pair(0, 1).p_value != 0
 
 
-@pytest.mark.parametrize("splits", [1, 2, 5])
-def test_the_level_is_kept_for_equal_methods(splits):
-    """Two methods that err on 10 % of the rows each; the corrected t test has 5 to 13 % with two splits."""
-    rng = np.random.default_rng(splits)
-    rejected = 0
-    for _ in range(400):
-        wrong = rng.random((2, 150)) < 0.1
-        rows = [rng.permutation(150)[:50] for _ in range(splits)]
-        losses = np.array([[wrong_rows[at] for at in rows] for wrong_rows in wrong])
-        rejected += table_of(losses, rows).pair(0, 1).p_value < 0.05
-    assert rejected / 400 < 0.075
-
-
 def test_the_best_and_the_worse():
     rng = np.random.default_rng(0)
     wrong = rng.random((3, 1, 400)) < [[[0.1]], [[0.1]], [[0.4]]]
@@ -116,9 +103,6 @@ def test_the_best_and_the_worse():
     comparison = compare_lines(table_of(wrong))
     assert comparison.best == [0, 1] and comparison.pairs == 3
     assert comparison.worse(2) and not comparison.worse(1)
-    # A difference that the run could show with 80 % power.
-    plain = compare_lines(table_of(rng.random((2, 1, 200)) < 0.1))
-    assert 0.03 < plain.detectable < 0.12
 
 
 def test_interval_of_a_mean_cost_holds_it_when_large_costs_are_rare():
