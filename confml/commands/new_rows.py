@@ -8,6 +8,8 @@ from typing import Any, BinaryIO
 
 import click
 
+from confml.commands.common import first_given
+
 TABLES = {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"}
 
 
@@ -40,8 +42,8 @@ def arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | No
                 f"{source} is a table, expected a config or a model; "
                 f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
             )
-    if new is None and options["out"] is not None:
-        raise click.UsageError("--out writes the predictions of new rows, and there is no file NEW")
+    if new is None and (option := first_given("out", "explain", "costs", "drift", "digits", "as_json")):
+        raise click.UsageError(f"{option} is for predictions of new rows, and there is no file NEW")
     if new not in (None, "-") and not Path(new).exists():
         raise file_error(Path(new), FileNotFoundError())
     if new is not None and Path(new).suffix.lower() == ".confml":

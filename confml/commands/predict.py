@@ -183,6 +183,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
 def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], None]) -> Any:
     """Return the model of a file, or one that is fitted."""
+    from confml.predictions.batch import Output
     from confml.predictions.store import is_model_file, load_model
 
     if source is not None and is_model_file(source):
@@ -200,6 +201,8 @@ def _model(source: str | None, options: dict[str, Any], inform: Callable[[str], 
     config, data = _config(source, options), None
     if source is not None:
         config, choice, data = recommended(config, choice, common.folder_of(config, None), inform)
+        if options["levels"]:
+            config = config.model_copy(update={"levels": Output(options["levels"]).levels})
     return fit_model(config, choice, data, inform)
 
 

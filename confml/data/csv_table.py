@@ -131,8 +131,13 @@ def load_tables(
     plain = Plain(*plain_numbers(train, features, keys.decimal, keys.nominal))
     plain = handle_missing(train, features, plain, keys, False, notes)
     if keys.duplicates == "drop":
-        plain = _without_duplicates(train, plain, [*features, *groups, keys.label], notes)
+        texts = [train.texts(name).codes for name in [*features, *groups, keys.label]]
+        plain = plain._replace(values=_without_duplicates(train, plain.values, texts, notes))
     names, values, categories, text_ids, marks = read_columns(train, features, plain, keys, notes)
+    if keys.duplicates == "drop":
+        # The same numbers and labels in other forms, and rows that differ in identifiers only.
+        of_rows = [*(train.texts(name).codes for name in groups), _labels([train], keys.label)[1]]
+        values = _without_duplicates(train, values, [*values.T, *of_rows], notes)
     for test in files[1:]:
         unknown: dict[str, UnknownCategory] = {}
         coded = code_features(test, names, categories, marks, keys.decimal, unknown)
@@ -170,15 +175,17 @@ def load_tables(
     )
 
 
-def _without_duplicates(table: TextTable, plain: Plain, used: Sequence[str], notes: list[str]) -> Plain:
-    """Leave out the training rows that repeat an earlier row in all columns used, label included."""
-    first = row_groups(np.column_stack([table.texts(name).codes for name in used])) == np.arange(len(table))
+def _without_duplicates(
+    table: TextTable, values: np.ndarray, columns: Sequence[np.ndarray], notes: list[str]
+) -> np.ndarray:
+    """Take the training rows that repeat an earlier one in all columns (n,) out of a table and its values."""
+    first = row_groups(np.column_stack(columns)) == np.arange(len(table))
     gone = int((~first).sum())
     if not gone:
-        return plain
+        return values
     notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
     table.keep(first)
-    return plain._replace(values=plain.values[first])
+    return values[first]
 
 
 # ---- keys

@@ -91,10 +91,7 @@ def text_blocks(
             raise DataError(f"this is {kind}, not a CSV file", where=str(path), hint=remedy)
     marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
     chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain
-    if marked is None and encoding is None and not data.isascii() and b"\0" not in data:
-        with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter hardly is UTF-8
-            codecs.getincrementaldecoder("utf-8")().decode(data)
-            chosen = "utf-8"
+    is_certain = bool(marked or encoding)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
     line, size, text = 1, 0, "start"
     while data or text:
@@ -102,6 +99,13 @@ def text_blocks(
         if limit is not None and size > limit:
             message = f"it unpacks to more than the {limit} bytes that are expected"
             raise DataError(message, where=str(path))
+        if not is_certain and not data.isascii() and b"\0" not in data:
+            is_certain = True
+            with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter hardly is UTF-8
+                codecs.getincrementaldecoder("utf-8")().decode(data)
+                chosen, state = "utf-8", decoder.getstate()
+                decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+                decoder.setstate(state)  # of a line break at the end of a block
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeError as error:

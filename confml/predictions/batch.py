@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
+from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
 from confml.measures.costs import Costs, Decisions
 from confml.measures.prediction import SCORE_NAMES, Prediction
@@ -42,6 +43,8 @@ class Output:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(dict.fromkeys(map(without_rounding_error, self.levels))))
+        if wrong := [level for level in self.levels if not 0 < level < 1]:
+            raise ConfigError(f"levels must be above 0 and below 1, got {wrong[0]!r}")
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,7 @@ def predict(
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
         model = _fitted(train, of_data, of_method, of_choice, levels, say)
+    output = Output(tuple(levels), explain, read)
     with model.errors_of_file():
         for note in model.notes:
             say(f"note: {note}")
@@ -172,7 +173,7 @@ def predict(
             tables = table_chunks(
                 new, rows=model.chunk_rows, expected=model.coder.columns, usual=model.coder.csv_format
             )
-        summary = Summary(model, Output(tuple(levels), explain, read))
+        summary = Summary(model, output)
         frames = [batch.frame() for batch in summary.answers(tables, say)]
         facts = summary.facts()
         sentences = [*model.facts.notes, *summary.warnings(), *summary.lines()]

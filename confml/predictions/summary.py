@@ -161,7 +161,7 @@ class Summary:
                 f"{row_count(self.ungrouped)} {are(self.ungrouped)} in groups without calibration rows: "
                 "all labels have p-value 1"
             )
-        if self.kind == "p-value" and not model.facts.shift:
+        if self.kind == "p-value" and not model.facts.shift and "tau" not in model.none.extra:
             counts: Mapping[Any, int] = {None: model.facts.counted_rows}
             kind = ""
             if model.facts.group_rows:

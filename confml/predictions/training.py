@@ -337,6 +337,10 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     changes = dict(choice.params)
     params = {**entry.given, **changes}
     if choice.conformal is not None:
+        if changes.get(KEY, choice.conformal) != choice.conformal:
+            raise ConfigError(
+                f"conformal is both {choice.conformal} and {changes[KEY]} (--conformal, --param)"
+            )
         params[KEY] = choice.conformal
     if choice.mondrian:
         if KEY in params:

@@ -177,9 +177,20 @@ def test_new_rows_are_read_as_the_training_file(german):
         assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
 
 
+def test_utf_8_is_found_after_a_first_block_of_ascii(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_text("x,c,y\n" + "1,é,a\n2,b,b\n" * 5, encoding="latin-1")
+    new = tmp_path / "new.csv"
+    new.write_bytes(b"x,c" + b"\r\n1,b" * 20_000 + "\r\n2,é\r\n".encode())
+    options = ("--train", "train.csv", "--label", "y", "--encoding", "latin-1", "--method", "naive-bayes")
+    command("predict", *options, "--save", "m.confml")
+    rows, messages = run("m.confml", "new.csv")
+    assert rows[-1]["line"] == "20002" and "no training row has" not in messages
+
+
 def test_new_rows_of_another_format_say_which_option_is_missing(german):
     german.write_text("größe,stadt\n1.5,Köln\n2.5,Jülich\n", encoding="utf-8")
-    run("german.yaml", "--save", "m.confml")
+    command("predict", "german.yaml", "--save", "m.confml")
     for source in ("german.yaml", "m.confml"):
         message = error(DataError, source, "new.csv")
         assert "column 'größe' must be numbers" in message and "--decimal ." in message
@@ -278,6 +289,10 @@ def test_a_config_says_steps_methods_and_levels(files, wine):
     expected = confml.predict(*wine, label="target", id="bottle", steps=["min-max"], levels=[0.2])
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
+    of_level, _ = run("wine.yaml", "new.csv", "--method", "one", "--level", 0.3, "--save", "m.confml")
+    assert "region@0.3" in of_level[0] and run("m.confml", "new.csv")[0] == of_level
+    both = ("--method", "knn", "--conformal", "split", "--param", "conformal=cross")
+    assert "conformal is both split and cross" in error(ConfigError, "wine.yaml", "new.csv", *both)
     assert "the config has several methods" in error(ConfigError, "wine.yaml", "new.csv")
     assert "--param k=3" in error(ConfigError, "wine.yaml", "new.csv", "--method", "swept")
     assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows

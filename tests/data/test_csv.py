@@ -226,6 +226,13 @@ def test_a_column_of_texts_that_all_differ_is_an_identifier(csv):
     assert "no features are left: a different text in every row of 'who'" in said
 
 
+def test_duplicates_are_dropped_whatever_the_form_of_numbers_and_identifiers(csv):
+    rows = "".join(f"P{i},{i % 4},{'ab'[i % 2]}\n" for i in range(12))
+    assert csv(f"who,x,y\n{rows}", duplicates="drop").lines.tolist() == [2, 3, 4, 5]
+    numbers = csv("x,z,y\n1,5,1\n1.0,5,1\n1,5,1.0\n1,5,2\n2,5,1\n", duplicates="drop")
+    assert numbers.lines.tolist() == [2, 5, 6]
+
+
 def test_rows_keep_their_lines_and_identifiers(csv):
     text = 'who,x,extra,y\nA,1,p,a\n\nB,,q,b\n"C\nc",3,r,a\nD,4,s,b\n'
     test = "y,x,who,extra\na,5,E,t\nb,?,F,u\nb,7,G,v\n"

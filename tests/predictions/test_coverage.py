@@ -42,7 +42,9 @@ def test_rows_that_are_predicted_one_by_one_have_valid_p_values(tmp_path, params
     frame = pd.DataFrame({"a": np.round(rng.random(120)) + 50 * y, "b": rng.random(120), "label": y})
     path = tmp_path / "model.confml"
     settings = {"method": "naive-bayes", "conformal": "split", "params": params, "save": path}
-    confml.predict(frame[:80], frame[80:81], label="label", **settings)
+    answers = confml.predict(frame[:80], frame[80:81], label="label", **settings)
+    # Smoothed p-values have no smallest value.
+    assert ("smallest possible" in " ".join(answers.warnings)) == ("conformal__smoothed" not in params)
     new = frame[80:]
     model = confml.load_model(path)
     rows = [confml.predict(model, new[row : row + 1]).iloc[0] for row in range(40)]

@@ -10,7 +10,7 @@ from programs.fuzz.model_mutants import members_of, table
 
 import confml
 from confml import TCMNN
-from confml.errors import ConfmlError
+from confml.errors import ConfigError, ConfmlError
 from confml.methods.registry import known_methods
 from confml.plugins.parameters import Choice
 from confml.predictions.store import FORMAT, CannotStore, save_model
@@ -111,7 +111,8 @@ def test_options_of_a_fit_do_not_go_with_a_model(files):
     assert "got a model file" in str(refusal(*FIT, "m.confml"))
     for line, words in (
         (("predict", "m.confml"), "a file of new rows are needed"),
-        ((*FIT, "--save", "n.confml", "--out", "x.csv"), "--out writes the predictions of new rows"),
+        ((*FIT, "--save", "n.confml", "--out", "x.csv"), "--out is for predictions of new rows"),
+        ((*FIT, "--save", "n.confml", "--costs", "costs.yaml"), "--costs is for predictions of new rows"),
         (("predict", "train.csv", "new.csv"), "confml predict --train train.csv --label COLUMN new.csv"),
     ):
         assert words in invoke(*line).stderr
@@ -126,6 +127,9 @@ def test_a_loaded_model_predicts_in_python(files):
     confml.save_model(model, "n.confml")
     for source in (model, files / "m.confml", "n.confml"):
         pd.testing.assert_frame_equal(confml.predict(source, "new.csv"), expected)
+    for level in (0, 2, float("nan")):
+        with pytest.raises(ConfigError, match="levels must be above 0 and below 1"):
+            confml.predict("m.confml", "new.csv", levels=[level])
     with pytest.raises(ConfmlError, match="method cannot be combined with a fitted model"):
         confml.predict(model, table()[30:], method="knn")
 

@@ -134,7 +134,8 @@ def warned(predicted, truth, methods=TCM_NN, facts=lambda cell: ({}, {}), splits
     def predict(cell):
         details, others = facts(cell)
         scores = np.where(np.array(predicted)[:, None] == CLASSES, 0.9, 0.01)
-        result = result_of(cell, {"p-value": Prediction(CLASSES, scores, "p-value")}, truth, **others)
+        prediction = Prediction(CLASSES, scores, "p-value", extra=others.pop("extra", {}))
+        result = result_of(cell, {"p-value": prediction}, truth, **others)
         result.views.fit_details = FitDetails(**details)
         return result
 
@@ -167,11 +168,16 @@ def of_classes(cell):
     return {"calibration_rows": (("a", 25), ("b", 5))}, {"fit_metrics": {"calibration_rows": 30.0}}
 
 
+def of_smoothed(cell):
+    return {}, {"train_rows": 18, "extra": {"tau": np.full(60, 0.5)}}
+
+
 @pytest.mark.parametrize(
     ("methods", "facts", "words"),
     [
         (TCM_NN, lambda cell: ({}, {"train_rows": 19}), []),
         (TCM_NN, lambda cell: ({}, {"train_rows": 18}), ["1/19"]),
+        (TCM_NN, of_smoothed, []),
         ([entry("naive-bayes", SPLIT)], of_classes, ["in 1 of 2 classes .* b .5 calibration rows"]),
         # Methods with groups of other columns each have a warning.
         ([BY_AGE, BY_SITE], of_groups, ["age = old .9 training rows", "site = west .5 training rows"]),

@@ -104,8 +104,8 @@ def study(
         short = classes[counts < BLOCKS]
         if len(short):
             warnings.append(
-                f"intervals: class {short[0]} and {len(short) - 1} more have fewer rows than the "
-                f"{BLOCKS} blocks; their intervals are too narrow or missing"
+                f"intervals: {len(short)} of {len(classes)} classes have fewer rows than the {BLOCKS} blocks "
+                f"(such as {short[0]}); their intervals are too narrow or missing"
             )
     names, groups = attribute_groups(data)
     if request.select is not None:

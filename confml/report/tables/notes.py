@@ -73,11 +73,12 @@ class Counted(NamedTuple):
 
 
 def counted_rows(variant: Variant) -> Counted | None:
-    """Return the numbers of a variant; None without p-values."""
+    """Return the numbers of a variant; None without p-values that are at least 1 / (number + 1)."""
     counted = None
     counts: dict[Any, int]
     for result in variant.splits:
-        if any(view.kind == "p-value" for view in result.views.values()):
+        views = [view for view in result.views.values() if view.kind == "p-value" and "tau" not in view.extra]
+        if views and "conformal__shift" not in result.cell.params:
             # P-values of a conformal method are computed from its calibration examples only.
             calibration, metrics = result.views.fit_details.calibration_rows, result.views.fit_metrics
             of_training = calibration is None and "calibration_rows" not in metrics
