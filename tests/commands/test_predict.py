@@ -289,7 +289,7 @@ def test_a_config_says_steps_methods_and_levels(files, wine):
     expected = confml.predict(*wine, label="target", id="bottle", steps=["min-max"], levels=[0.2])
     assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
     assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
-    of_level, _ = run("wine.yaml", "new.csv", "--method", "one", "--level", 0.3, "--save", "m.confml")
+    of_level, _ = run("wine.yaml", "new.csv", "--method", "fixed", "--level", 0.3, "--save", "m.confml")
     assert "region@0.3" in of_level[0] and run("m.confml", "new.csv")[0] == of_level
     both = ("--method", "knn", "--conformal", "split", "--param", "conformal=cross")
     assert "conformal is both split and cross" in error(ConfigError, "wine.yaml", "new.csv", *both)
