@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,9 +69,7 @@ def more_of(cases: Iterable[Any]) -> list[Any]:
     return [pytest.param(case, marks=pytest.mark.exhaustive) for case in cases]
 
 
-def checks_of(
-    estimators: Iterable[Any], expected_failures: Callable[[Any], dict] = lambda _: {}
-) -> list[Any]:
+def checks_of(estimators: Iterable[Any], expected_failures: dict[type, dict[str, str]]) -> list[Any]:
     """Return the checks of scikit-learn for each estimator, as cases (estimator, check) of a test.
 
     Those that repeat another check with read-only files run only with ``--exhaustive``: large kernels are
@@ -79,7 +77,7 @@ def checks_of(
     """
     cases = []
     for estimator in estimators:
-        failures = expected_failures(estimator)
+        failures = expected_failures.get(type(estimator), {})
         for copy, check in estimator_checks_generator(estimator, expected_failed_checks=failures, mark=None):
             name = check.func.__name__
             repeated = check.keywords.get("readonly_memmap", False)

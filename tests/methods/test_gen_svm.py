@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import gen_svm as naive
-from scipy.spatial.distance import pdist
 from trials import clouds, more_of
 
-from confml.methods.svm.gen_svm import GenSVM, Problem, simplex
+from confml.methods.svm.gen_svm import GenSVM
 
 KAPPAS, POWERS, WEIGHTS = (-0.9, 0.5, 5.0), (1.0, 1.5, 2.0), ("unit", "group")
 
@@ -35,32 +34,6 @@ def test_the_objective_is_no_higher_than_that_of_majorisation(number):
     ours = naive.objective(model.coefficients_, X, y, ridge, kappa, p, weights)
     assert ours == pytest.approx(model.objective_, rel=1e-9)
     assert ours <= objectives.min() * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("kappa", [-0.9, 0.0, 5.0])
-@pytest.mark.parametrize("p", [1.0, 1.2, 1.5, 2.0])
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_the_gradient_by_finite_differences(kappa, p, weights):
-    X, y = rows_of()
-    problem = Problem(X, y, simplex(4), kappa, p, weights)
-    rng = np.random.default_rng(1)
-    for scale in (0.1, 3.0):
-        V = rng.normal(scale=scale, size=(4, 3))
-        value, gradient = problem.objective(V, 0.3)
-        assert value == pytest.approx(naive.objective(V, X, y, 0.3, kappa, p, weights), rel=1e-12)
-        for place in np.ndindex(V.shape):
-            step = np.zeros_like(V)
-            step[place] = 1e-6
-            rise = problem.objective(V + step, 0.3)[0] - problem.objective(V - step, 0.3)[0]
-            assert gradient[place] == pytest.approx(rise / 2e-6, rel=1e-5, abs=1e-7)
-
-
-@pytest.mark.parametrize("c", [2, 3, 6])
-def test_the_corners_are_equally_far_apart_around_0(c):
-    U = simplex(c)
-    assert_allclose(U, naive.corners(c))
-    assert_allclose(U.sum(axis=0), 0, atol=1e-15)
-    assert_allclose(pdist(U), 1)
 
 
 def test_an_example_belongs_to_the_nearest_corner():

@@ -95,24 +95,21 @@ WRAPPERS = [
 ]
 
 
-def expected_failures(estimator):
-    """Checks that must fail, with the reason."""
-    if isinstance(estimator, Pipeline):
-        checks = ("check_estimators_overwrite_params", "check_dont_overwrite_parameters")
-        return dict.fromkeys(
-            checks, "Pipeline replaces its steps by fitted ones; scikit-learn expects it too"
-        )
-    if isinstance(estimator, SklearnMethod):
-        checks = (
-            "check_parameters_default_constructible",
-            "check_do_not_raise_errors_in_init_or_set_params",
-        )
-        return dict.fromkeys(checks, "the checks wrap a number; the parameters are those of a classifier")
-    return {}
+# Checks that must fail, with the reason.
+EXPECTED_FAILURES = {
+    Pipeline: dict.fromkeys(
+        ("check_estimators_overwrite_params", "check_dont_overwrite_parameters"),
+        "Pipeline replaces its steps by fitted ones; scikit-learn expects it too",
+    ),
+    SklearnMethod: dict.fromkeys(
+        ("check_parameters_default_constructible", "check_do_not_raise_errors_in_init_or_set_params"),
+        "the checks wrap a number; the parameters are those of a classifier",
+    ),
+}
 
 
 @pytest.mark.parametrize(
-    ("estimator", "check"), checks_of([*map(new, CLASSES), *WRAPPERS], expected_failures)
+    ("estimator", "check"), checks_of([*map(new, CLASSES), *WRAPPERS], EXPECTED_FAILURES)
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

@@ -31,9 +31,8 @@ def agrees(views, draws):
     for name, value in (("reject", mean), ("envelope", envelope), ("exceedance", exceedance)):
         np.testing.assert_allclose(views[name].scores, value, atol=1e-11, err_msg=name)
     np.testing.assert_allclose(views["posterior"].extra["sd"], sd, atol=1e-11)
-    np.testing.assert_allclose(
-        views["reject"].extra["mutual_information"], np.array(entropies)[:, 2], atol=1e-11
-    )
+    information = views["reject"].extra["mutual_information"]
+    np.testing.assert_allclose(information, np.array(entropies)[:, 2], atol=1e-11)
 
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
@@ -68,11 +67,8 @@ def test_the_bootstrap_of_other_classifiers_draws_rows():
     with pytest.warns(UserWarning, match="20 effective draws: the Monte Carlo error of a share is up to 0.1"):
         model = Samples(NaiveBayes(), draws=20, random_state=4).fit(X, y)
     rng = np.random.default_rng(4)
-    rows = [rng.integers(90, size=90) for _ in range(20)]
-    agrees(
-        model.confident_predict(new),
-        [NaiveBayes().fit(X[drawn], y[drawn]).predict_proba(new).tolist() for drawn in rows],
-    )
+    members = [NaiveBayes().fit(X[rows], y[rows]) for rows in (rng.integers(90, size=90) for _ in range(20))]
+    agrees(model.confident_predict(new), [member.predict_proba(new).tolist() for member in members])
 
 
 def test_a_resample_may_lack_a_class():
@@ -119,9 +115,8 @@ def test_the_hessian_is_that_of_the_log_posterior(classes):
     def at(phi):
         return log_posterior((both + A @ phi.reshape(-1, 3)).ravel(), X, y, classes, 0.7)
 
-    expected = -np.array([[at(i + j) - at(i - j) - at(j - i) + at(-i - j) for j in unit] for i in unit]) / (
-        4 * 1e-6
-    )
+    differences = [[at(i + j) - at(i - j) - at(j - i) + at(-i - j) for j in unit] for i in unit]
+    expected = -np.array(differences) / (4 * 1e-6)
     hessian = negative_hessian(fitted, X, np.ones(len(y)))
     np.testing.assert_allclose(hessian, expected, atol=1e-4 * np.abs(expected).max())
 
@@ -154,11 +149,8 @@ def test_laplace_has_weights_of_classes_and_no_intercept():
     X, y, new = blobs(classes=2)
 
     def views(rows, **settings):
-        return (
-            Samples(LogisticRegression(**settings), "laplace", random_state=1)
-            .fit(X, y)
-            .confident_predict(rows)
-        )
+        model = Samples(LogisticRegression(**settings), "laplace", random_state=1)
+        return model.fit(X, y).confident_predict(rows)
 
     heavy, light = views(new, class_weight={0: 100, 1: 100}), views(new)
     assert heavy["posterior"].extra["sd"].mean() < 0.5 * light["posterior"].extra["sd"].mean()

@@ -94,19 +94,6 @@ def test_examples_that_do_not_count(engine, within):
                 assert counts.equal[r, j, 0] == np.sum(values == alphas[-1]) + 1
 
 
-@pytest.mark.parametrize("kind", ["plain", "distant groups", "one outlier", "ties"])
-@pytest.mark.parametrize("k", [1, 15, 16, 17, 120])
-def test_lists_of_the_tree_as_long_as_a_leaf_a_class_and_more(kind, k):
-    """A leaf has 16 rows; one class has fewer than k rows."""
-    rng = np.random.default_rng(2)
-    X, codes = rows_of(kind, rng, 300), rng.choice(3, 300, p=[0.6, 0.3, 0.1])
-    lists = NeighbourCounter(X, codes, "tree").lists(k)
-    D = naive.distances(X, X)
-    for rows, alike in zip(lists, (codes[:, None] == codes, codes[:, None] != codes), strict=True):
-        expected = np.sort(np.where(alike & ~np.eye(300, dtype=bool), D, np.inf), axis=1)[:, :k]
-        np.testing.assert_array_equal(rows, expected)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("features", [3, 12])
 def test_same_bytes_for_any_number_of_threads(engine, features):
