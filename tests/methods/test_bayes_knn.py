@@ -106,12 +106,8 @@ def test_reject_and_envelope_of_a_normal_probability():
     beta = np.log(p / (1.0 - p))
     X, y = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
     model = BayesKNN(k_max=1).fit(X, y)
-
-    def posterior(of):
-        nodes = Nodes(np.array([0, len(of)]), np.ascontiguousarray(of), np.full(len(of), 1.0 / len(of)))
-        return type(model.posterior_)(model.posterior_.training, nodes, (1, 1.0))
-
-    model.posterior_ = posterior(beta)
+    nodes = Nodes(np.array([0, len(beta)]), beta, np.full(len(beta), 1.0 / len(beta)))
+    model.posterior_ = type(model.posterior_)(model.posterior_.training, nodes, (1, 1.0))
     views = model.confident_predict([[0.2]])
     assert views["reject"].scores[0, 0] == pytest.approx(0.600, abs=5e-4)
     assert views["posterior"].extra["sd"][0, 0] == pytest.approx(0.1, abs=5e-4)

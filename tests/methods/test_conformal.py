@@ -35,11 +35,6 @@ FOREST = f"{ENSEMBLE}.RandomForestClassifier"
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 
 
-def shares_with_ties():
-    shares = np.random.default_rng(0).integers(0, 4, (30, 4)) + [1.0, 0, 0, 0]
-    return shares / shares.sum(axis=1, keepdims=True)
-
-
 class Seen(Method):
     """A classifier that tells what it was fitted to: probabilities by distance to class means."""
 
@@ -87,7 +82,8 @@ def test_counts_are_those_of_comparisons(draw, size):
 @pytest.mark.parametrize("randomised", [True, False])
 @pytest.mark.parametrize("penalty, k_reg", [(0.0, 0), (0.1, 0), (0.1, 2), (0.5, 9)])
 def test_aps_and_raps_are_their_definitions(randomised, penalty, k_reg):
-    shares = shares_with_ties()
+    shares = np.random.default_rng(0).integers(0, 4, (30, 4)) + [1.0, 0, 0, 0]  # with ties
+    shares /= shares.sum(axis=1, keepdims=True)
     u = np.random.default_rng(1).random(len(shares)) if randomised else None
     scores = aps_scores(shares, u, penalty, k_reg)
     for i, row in enumerate(shares.tolist()):

@@ -96,6 +96,16 @@ def test_numbers_and_sizes_of_the_binary_problems():
         assert (metrics["machines"], metrics["machine_rows"]) == (machines, rows)
 
 
+def walk(node, value_at):
+    """The label at the end of an example's way, and for each other class minus what excluded it."""
+    scores = {}
+    while not node.is_leaf:
+        value, (left, right) = value_at(node), node.sides
+        scores |= dict.fromkeys((left if value > 0 else right).classes, -abs(value))
+        node = right if value > 0 else left
+    return node.classes[0], scores
+
+
 def test_an_example_walks_down_from_the_root():
     X, y, X_test = clouds(240, 6, 3)
     model = SmartSVM(C=2.0).fit(X, y)
@@ -106,17 +116,10 @@ def test_an_example_walks_down_from_the_root():
         machine = OvRSVM(C=2.0).fit(X[rows], np.isin(y[rows], node.sides[1].classes))
         values[node.classes] = machine.decision_function(X_test)
     for row in range(len(X_test)):
-        node, out, smallest = model.tree_, {}, np.inf
-        while not node.is_leaf:
-            value = values[node.classes][row]
-            left, right = node.sides
-            out |= dict.fromkeys((left if value > 0 else right).classes, -abs(value))
-            smallest = min(smallest, abs(value))
-            node = right if value > 0 else left
-        assert view.labels[row] == node.classes[0] and view.scores[row, node.classes[0]] == 0
-        assert view.confidence[row] == pytest.approx(smallest)
-        for code, score in out.items():
-            assert view.scores[row, code] == pytest.approx(score)
+        label, scores = walk(model.tree_, lambda node, row=row: values[node.classes][row])
+        assert view.labels[row] == label
+        assert view.confidence[row] == pytest.approx(-max(scores.values()))
+        assert view.scores[row].tolist() == pytest.approx([scores.get(code, 0) for code in range(6)])
 
 
 # ---- other classifiers at the nodes
@@ -133,13 +136,8 @@ def test_any_binary_classifier_may_stand_at_the_nodes(options):
     model = SmartSVM(random_state=1, **options).fit(X, y)
     assert model.score(X, y) > 0.6
     machines = dict(zip((node.classes for node in model.tree_.inner_nodes()), model.weights_, strict=True))
-    labels = []
-    for row in X_test:
-        node = model.tree_
-        while not node.is_leaf:
-            node = node.sides[machines[node.classes].predict(row[None])[0]]
-        labels.append(node.classes[0])
-    assert_array_equal(model.predict(X_test), labels)
+    for row, label in zip(X_test, model.predict(X_test), strict=True):
+        assert label == walk(model.tree_, lambda node, row=row: machines[node.classes].predict([row])[0])[0]
 
 
 def test_a_random_estimator_has_the_same_seed_alone_and_in_a_path():
