@@ -59,10 +59,9 @@ def new(name, **params):
     """A method with few draws, a fixed seed, and those of ``params`` that it has."""
     if name in WRAPPED:
         return WRAPPED[name]()
-    name, changed = VARIANTS.get(name, (name, {}))
-    known = OWN[name].parameters
-    given = CHEAP.get(name, {}) | {"random_state": 0} | params | changed
-    return OWN[name](**{key: value for key, value in given.items() if key in known})
+    name, variant = VARIANTS.get(name, (name, {}))
+    params = CHEAP.get(name, {}) | {"random_state": 0} | params | variant
+    return OWN[name](**{key: params[key] for key in params.keys() & OWN[name].parameters})
 
 
 # ---- kinds of bad data

@@ -63,13 +63,10 @@ def test_nothing_is_imported_without_permission(own_module, tmp_path):
     (tmp_path / "own_module.py").write_text("open('imported', 'w').close()")
     bagging = {"name": BAGGING, "estimator": "own_module.Nearest"}
     pipeline = {"name": PIPELINE, "steps": [["nearest", "own_module.Nearest"]]}
-    values = {
-        "datasets": ["iris"],
-        "protocol": "holdout",
-        "methods": ["own_module.Nearest", bagging, pipeline],
-    }
+    values = {"datasets": ["iris"], "protocol": "holdout", "steps": ["own_module.Doubled"]}
+    values |= {"methods": ["own_module.Nearest", bagging, pipeline], "allow-import": ["own_module"]}
     with pytest.raises(ConfigError) as caught:
-        make_config({**values, "steps": ["own_module.Doubled"], "allow-import": ["own_module"]})
+        make_config(values)
     for message in (
         "method 'own_module.Nearest' needs the import of own_module",
         "step 'own_module.Doubled' needs the import of own_module, and only scikit-learn is",

@@ -132,7 +132,6 @@ def test_the_pies_of_table_3_1():
     "params, message",
     [
         ({"distance": "polar", "power": 3}, "power is for distance: minkowski"),
-        ({"distance": "minkowski", "power": 0.5}, "at least 1"),
         ({"teacher_weight": 3}, "needs teacher"),
         ({"teacher": 2}, "teacher is column 2, but X has columns 0 to 1"),
         ({"distance": "mahalanobis", "nominal": [0]}, "mahalanobis distance needs numbers, and 1"),

@@ -25,9 +25,9 @@ def random_case(rng, m, d, c, r, kind):
     return Z[:m], np.sort(codes) if rng.random() < 0.3 else codes, Z[m:]
 
 
-def assert_same_counts(X, codes, T, ks, expected, engine, block=256, within=False):
+def assert_same_counts(X, codes, T, ks, expected, engine, block=256, within=False, counted=None):
     counter = NeighbourCounter(X, codes, engine, block)
-    counts = counter.counts(*counter.lists(max(ks)), T, ks, within)
+    counts = counter.counts(*counter.lists(max(ks)), T, ks, within, counted)
     for q, (greater, equal, alpha) in enumerate(expected):
         np.testing.assert_array_equal(counts.alpha[:, :, q], alpha)
         np.testing.assert_array_equal(counts.greater[:, :, q], greater)
@@ -81,17 +81,8 @@ def test_examples_that_do_not_count(engine, within):
     rng = np.random.default_rng(7)
     X, codes, T = random_case(rng, 40, 2, 3, 8, "ties")
     counted = rng.random(40) < 0.5
-    counter = NeighbourCounter(X, codes, engine)
-    for k in (1, 4):
-        counts = counter.counts(*counter.lists(k), T, [k], within, counted)
-        for r, x in enumerate(T):
-            D = naive.distances(np.vstack([X, x]), np.vstack([X, x]))
-            for j in range(codes.max() + 1):
-                alphas = naive.all_alphas(D, np.append(codes, j), k)
-                values = alphas[:-1][counted & (codes == j) if within else counted]
-                assert counts.alpha[r, j, 0] == alphas[-1]
-                assert counts.greater[r, j, 0] == np.sum(values > alphas[-1])
-                assert counts.equal[r, j, 0] == np.sum(values == alphas[-1]) + 1
+    expected = [naive.tcm_nn(X, codes, T, k, within, rows=counted) for k in (1, 4)]
+    assert_same_counts(X, codes, T, [1, 4], expected, engine, within=within, counted=counted)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -51,11 +51,12 @@ def all_alphas(D: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
     return strangeness(same, other)
 
 
-def tcm_nn(X, y, T, k, within=False, classes=None):
+def tcm_nn(X, y, T, k, within=False, classes=None, rows=True):
     """The definition: every completion of the training set from scratch.
 
     Returns (n_greater, n_equal, alpha), each (r, c); n_equal counts the new example too. ``within`` counts
-    only examples of the label in question. ``classes`` are those of y by default.
+    only examples of the label in question, and of the ``rows`` (m,) that count. ``classes`` are those of y by
+    default.
     """
     classes = np.unique(y) if classes is None else classes
     shape = len(T), len(classes)
@@ -65,7 +66,7 @@ def tcm_nn(X, y, T, k, within=False, classes=None):
         for j, label in enumerate(classes):
             completed = np.append(y, label)
             alphas = all_alphas(D, completed, k)
-            counted = alphas[completed == label] if within else alphas
+            counted = alphas[np.append(rows & ((y == label) | (not within)), True)]
             alpha[r, j] = alphas[-1]
             greater[r, j] = np.sum(counted > alphas[-1])
             equal[r, j] = np.sum(counted == alphas[-1])
