@@ -79,15 +79,9 @@ def far_apart(rows=18, d=2, scale=1.0):
     return X * scale, y, X_test * scale
 
 
-def with_value(value, part=0):
-    """One number of the training rows (part 0) or of the test rows (part 2) is ``value``."""
-
-    def case():
-        data = far_apart()
-        data[part][1, 1] = value
-        return data
-
-    return case
+def with_last(value, X):
+    """The rows, of which the last number is ``value``."""
+    return np.vstack([X[:-1], [[0.0, value]]])
 
 
 def with_column(column):
@@ -138,10 +132,10 @@ def labelled(name):
 CASES = {
     "nothing wrong": far_apart,
     # numbers
-    "NaN": with_value(np.nan),
-    "NaN in the test part": with_value(np.nan, 2),
-    "one huge value": with_value(1e300),
-    "one huge value in the test part": with_value(1e300, 2),
+    "NaN": changed(lambda X, y, X_test: (with_last(np.nan, X), y, X_test)),
+    "NaN in the test part": changed(lambda X, y, X_test: (X, y, with_last(np.nan, X_test))),
+    "one huge value": changed(lambda X, y, X_test: (with_last(1e300, X), y, X_test)),
+    "one huge value in the test part": changed(lambda X, y, X_test: (X, y, with_last(1e300, X_test))),
     **{
         f"scale {scale:g}": partial(far_apart, scale=scale)
         for scale in (1e100, 1e154, 1e300, 1e-154, 1e-300, 1e-320)

@@ -254,7 +254,6 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("knn", {"kind": "spilt"}, "conformal must be one of split, cross, oob"),
         ("knn", {"kind": None, "nonconformity": "aps"}, "needs the parameter 'conformal'"),
         ("tcm-nn", {}, "already conformal"),
         ("ovr-svm", {"nonconformity": "aps"}, "has margins"),
@@ -264,7 +263,6 @@ def test_seeds():
         ("knn", {"by": "site", "best_of": ["knn"]}, "by and best_of cannot be combined"),
         ("knn", {"kind": "cross", "by": "predicted"}, "by: predicted needs kind: split"),
         ("knn", {"best_of_level": 0.1}, "best_of_level needs"),
-        ("knn", {"best_of": [{"name": "knn", "k": 0}]}, "k must be"),
         ("knn", {"best_of": ["tcm-nn"]}, "already conformal"),
         ("knn", {"best_of": ["external"]}, "external is not fitted"),
         (LOGISTIC, {"kind": "oob"}, "LogisticRegression has no out-of-bag rows"),

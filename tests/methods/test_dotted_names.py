@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import sys
 
 import numpy as np
@@ -174,15 +173,6 @@ def test_predictions_that_are_wrong(allowed, iris, name, message):
 
 
 # ---- parameters, copies and seeds
-
-
-def test_parameters_and_clones_are_the_classifiers(iris):
-    X, y, X_test = iris
-    method = registry.build(BAGGING, {"estimator": TREE, "estimator__max_depth": 2, "random_state": 4})
-    assert clone(method).set_params(estimator__max_depth=1).get_params()["estimator__max_depth"] == 1
-    assert method.get_params()["estimator__max_depth"] == 2
-    arrived = pickle.loads(pickle.dumps(method.fit(X, y)))
-    assert np.array_equal(arrived.predict(X_test), method.predict(X_test))
 
 
 def test_open_keywords_are_accepted(allowed, iris):

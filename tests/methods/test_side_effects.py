@@ -32,22 +32,16 @@ def accepted_classes():
             yield name, cls
 
 
-def accepts(cls, parameter, value):
-    """Return whether scikit-learn's own check of a parameter lets a value pass."""
-    table = getattr(cls, "_parameter_constraints", None)
-    constraints = table.get(parameter, "no_validation") if isinstance(table, dict) else "no_validation"
-    return constraints == "no_validation" or any(
-        make_constraint(constraint).is_satisfied_by(value) for constraint in constraints
-    )
-
-
-def free_text_parameters(value="./folder"):
-    return [
-        (name, cls, parameter)
-        for name, cls in accepted_classes()
-        for parameter in cls._get_param_names()
-        if accepts(cls, parameter, value)
-    ]
+def free_text_parameters():
+    """Yield (dotted name, class, parameter) where scikit-learn's own check lets any text pass."""
+    for name, cls in accepted_classes():
+        table = getattr(cls, "_parameter_constraints", None)
+        for parameter in cls._get_param_names():
+            rules = table.get(parameter, "no_validation") if isinstance(table, dict) else "no_validation"
+            if rules == "no_validation" or any(
+                make_constraint(rule).is_satisfied_by("./x") for rule in rules
+            ):
+                yield name, cls, parameter
 
 
 class Touch:
