@@ -28,7 +28,7 @@ def main(minutes: float, seed: int) -> int:
         os.environ["CONFML_CACHE"] = folder
         os.environ["CONFML_DATA"] = ""
         print(f"the last mutant of a process that is killed stays in {folder}/fed", flush=True)
-        for name, fuzzer in FUZZERS.items():
+        for name in FUZZERS:
             ends = None
             verdicts: Counter[str] = Counter()
             for origin, data in mutants(name, seed):
@@ -38,7 +38,7 @@ def main(minutes: float, seed: int) -> int:
                     break
                 (Path(folder) / "fed").write_bytes(data)
                 try:
-                    verdicts[feed(fuzzer, data, Path(folder))] += 1
+                    verdicts[feed(name, data, Path(folder))] += 1
                 except Exception as error:
                     verdicts["failed"] += 1
                     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,19 +1,18 @@
 """Mutation fuzzers: each feeds mutants of its corpus to a reader, which reads them or raises a ConfmlError.
 
-A fuzzer is a class with a ``name``, the folder of its corpus under ``corpus/``, and ``feed(data, folder)``.
-To add one: write the class, add it to `FUZZERS` and put a few valid files into its corpus. Files named
-``crash-*`` in a corpus are mutants that once raised another error.
+A fuzzer is a function of the bytes of a mutant and a folder. To add one: write the function, add it to
+`FUZZERS` and put a few valid files into a folder of its name below ``corpus/``. Files named ``crash-*`` in a
+corpus are mutants that once raised another error.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from programs.fuzz import model_mutants
+from programs.fuzz import model_mutants, run_fuzzers
 from programs.fuzz.json_mutants import mutate_text
-from programs.fuzz.run_fuzzers import Manifest, Report, Store
 
 from confml.config import load_config
 from confml.data import load
@@ -57,40 +56,37 @@ def _mutant(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
     return bytes(mutant[:MOST])
 
 
-class Csv:
-    """Table files: the first byte chooses the keys of the data set."""
-
-    name = "csv"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        path, choice = folder / "mutant.csv", sum(data[:50])
-        path.write_bytes(data)
-        keys = {"missing": ("error", "drop", "mean")[choice % 3]}
-        if choice % 5 == 0:
-            keys |= {"nominal": "colour", "id": ["who"]}
-        if choice % 7 == 0:
-            keys |= {"test": str(path), "decimal": ","}
-        load({"csv": str(path), "label": "y", **keys})
+def feed_csv(data: bytes, folder: Path) -> None:
+    """Feed a table file; its first bytes choose the keys of the data set."""
+    path, choice = folder / "mutant.csv", sum(data[:50])
+    path.write_bytes(data)
+    keys = {"missing": ("error", "drop", "mean")[choice % 3]}
+    if choice % 5 == 0:
+        keys |= {"nominal": "colour", "id": ["who"]}
+    if choice % 7 == 0:
+        keys |= {"test": str(path), "decimal": ","}
+    load({"csv": str(path), "label": "y", **keys})
 
 
-class Config:
-    """Configs of runs."""
-
-    name = "config"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        path = folder / "mutant.yaml"
-        path.write_bytes(data)
-        config = load_config(str(path))
-        splits = config.protocol.repeats * (config.protocol.folds if config.protocol.kind == "k-fold" else 1)
-        assert splits <= 1_000_000, "splits without a bound"
-        for part in (*config.methods, *config.steps):
-            caches = [value for key, value in part.params.items() if key.rpartition("__")[2] == "memory"]
-            assert not any(caches), "joblib would unpickle the files of a folder"
+def feed_config(data: bytes, folder: Path) -> None:
+    """Feed the config of a run."""
+    path = folder / "mutant.yaml"
+    path.write_bytes(data)
+    config = load_config(str(path))
+    splits = config.protocol.repeats * (config.protocol.folds if config.protocol.kind == "k-fold" else 1)
+    assert splits <= 1_000_000, "splits without a bound"
+    for part in (*config.methods, *config.steps):
+        caches = [value for key, value in part.params.items() if key.rpartition("__")[2] == "memory"]
+        assert not any(caches), "joblib would unpickle the files of a folder"
 
 
-FUZZERS = {
-    fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Manifest(), Store(), Report(), model_mutants.Model())
+FUZZERS: dict[str, Callable[[bytes, Path], None]] = {
+    "config": feed_config,
+    "csv": feed_csv,
+    "manifest": run_fuzzers.feed_manifest,
+    "store": run_fuzzers.feed_store,
+    "report": run_fuzzers.feed_report,
+    "model": model_mutants.feed_model,
 }
 
 
@@ -101,10 +97,10 @@ def check_message(error: ConfmlError) -> None:
     assert all(letter.isprintable() or letter in "\n\t" for letter in printable(text)), "control characters"
 
 
-def feed(fuzzer, data: bytes, folder: Path) -> str:
+def feed(name: str, data: bytes, folder: Path) -> str:
     """Feed one mutant, and return whether it was read or refused; any other error is a finding."""
     try:
-        fuzzer.feed(data, folder)
+        FUZZERS[name](data, folder)
         return "read"
     except ConfmlError as error:
         check_message(error)

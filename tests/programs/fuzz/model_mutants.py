@@ -131,16 +131,12 @@ def archive_of(members: dict[str, bytes]) -> bytes:
     return file.getvalue()
 
 
-class Model:
-    """Model files whose checksums are right: they predict, or are refused as damaged."""
-
-    name = "model"
-
-    def feed(self, data: bytes, folder: Path) -> None:
-        path = folder / "mutant.confml"
-        path.write_bytes(data)
-        new: pd.DataFrame | Path = table(1)[:6]
-        if len(data) % 2:
-            table(1)[:6].to_csv(new := folder / "new.csv", index=False)
-        levels = (0.001, 0.1) if len(data) % 3 else (0.5,)
-        confml.predict(path, new, explain=1, levels=levels)
+def feed_model(data: bytes, folder: Path) -> None:
+    """Feed a model file whose checksums are right: it predicts, or is refused as damaged."""
+    path = folder / "mutant.confml"
+    path.write_bytes(data)
+    new: pd.DataFrame | Path = table(1)[:6]
+    if len(data) % 2:
+        table(1)[:6].to_csv(new := folder / "new.csv", index=False)
+    levels = (0.001, 0.1) if len(data) % 3 else (0.5,)
+    confml.predict(path, new, explain=1, levels=levels)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from programs.shared import read_csv
 
@@ -26,15 +25,13 @@ TIME = re.compile(r"\b[0-9.]+ (ms|s|min|h)\b")
 SHOWN = 3  # differences of a file that its verdict names
 
 
-@dataclasses.dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     kind: str
     file: str
     details: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
-class Retired:
+class Retired(NamedTuple):
     """A line of retired.csv: a file, a column (or JSON key), or the rows with a value in a column.
 
     The file and the value are patterns as of a shell.
@@ -45,17 +42,15 @@ class Retired:
     value: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Rules:
-    retired: tuple[Retired, ...]
-    moved: tuple[tuple[str, str, str], ...]
+class Rules(NamedTuple):
+    retired: list[Retired]
+    moved: list[tuple[str, str, str]]
 
     @classmethod
     def read(cls, folder: Path) -> Rules:
-        lines = read_csv(folder / "retired.csv")
-        retired = (Retired(line["file"], line["column"], line["value"]) for line in lines)
-        moved = ((line["old"], line["new"], line["split"]) for line in read_csv(folder / "moved.csv"))
-        return cls(tuple(retired), tuple(moved))
+        lines, moved = read_csv(folder / "retired.csv"), read_csv(folder / "moved.csv")
+        retired = [Retired(line["file"], line["column"], line["value"]) for line in lines]
+        return cls(retired, [(line["old"], line["new"], line["split"]) for line in moved])
 
     def of_file(self, file: str) -> list[Retired]:
         return [rule for rule in self.retired if fnmatchcase(file, rule.file)]
@@ -105,32 +100,48 @@ def compare(before: Path, now: Path, retired: list[Retired], split: str = "") ->
         tables = tables[0], [{name: row[name] for name in tables[0][0] if name in row} for row in rows]
     if not differences(*tables):
         return SAME_NUMBERS, ""
-    texts = differences(*(_without_retired(table, retired) for table in tables))
+    texts = differences(*tables, retired)
     if not texts:
         return SAME_WITHOUT_RETIRED, ""
-    kind = DIFFERENT
-    if before.name == "answer.json":
-        of_time = retired + [Retired(before.name, key, "") for key in OF_FASTEST]
-        if not differences(*(_without_retired(table, of_time) for table in tables)):
-            kind = OTHER_FASTEST
+    fastest = [Retired(before.name, key, "") for key in OF_FASTEST]
+    if before.name == "answer.json" and not differences(*tables, retired + fastest):
+        kind = OTHER_FASTEST
+    else:
+        kind = DIFFERENT
     return kind, f"{len(texts)} differences: " + "; ".join(texts[:SHOWN])
 
 
-def differences(before: Any, now: Any, place: str = "") -> list[str]:
+def differences(before: Any, now: Any, retired: Sequence[Retired] = ()) -> list[str]:
     """Return a text per difference of two values of JSON; texts that are the same number are equal."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        texts = [f"{place}: only before: {key}" for key in before if key not in now]
-        texts += [f"{place}: only now: {key}" for key in now if key not in before]
-        for key in before:
-            if key in now:
-                texts += differences(before[key], now[key], f"{place}.{key}" if place else str(key))
-        return texts
-    if isinstance(before, list) and isinstance(now, list):
-        texts = [] if len(before) == len(now) else [f"{place}: {len(before)} and {len(now)} items"]
-        for index, (first, second) in enumerate(zip(before, now, strict=False)):
-            texts += differences(first, second, f"{place}[{index}]")
-        return texts
-    return [] if _is_equal(before, now) else [f"{place}: {before!r} and {now!r}"]
+    first, second = dict(scalars(before, retired)), dict(scalars(now, retired))
+    texts = [f"only before: {place}" for place in first if place not in second]
+    texts += [f"only now: {place}" for place in second if place not in first]
+    both = [place for place in first if place in second]
+    return texts + [
+        f"{place}: {first[place]!r} and {second[place]!r}"
+        for place in both
+        if not _is_equal(first[place], second[place])
+    ]
+
+
+def scalars(value: Any, retired: Sequence[Retired], place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each text, number or empty part, without retired keys and rows."""
+    items: list[tuple[str, Any]] = []
+    if isinstance(value, dict):
+        gone = {rule.column for rule in retired if rule.column and not rule.value}
+        items = [(f"{place}.{key}", item) for key, item in value.items() if key not in gone]
+    elif isinstance(value, list):
+        rows = [row for row in value if not any(_has_value(row, rule) for rule in retired)]
+        items = [(f"{place}[{number}]", row) for number, row in enumerate(rows)]
+    if not items:
+        yield place, [] if isinstance(value, list) else value
+    for name, item in items:
+        yield from scalars(item, retired, name)
+
+
+def _has_value(row: Any, rule: Retired) -> bool:
+    is_row = isinstance(row, dict) and bool(rule.value) and rule.column in row
+    return is_row and fnmatchcase(str(row[rule.column]), rule.value)
 
 
 def _is_equal(before: Any, now: Any) -> bool:
@@ -144,35 +155,9 @@ def _is_equal(before: Any, now: Any) -> bool:
 
 
 def _json(path: Path) -> Any:
-    return _without_seconds(json.loads(path.read_text()))
+    """Read a document without times, which differ from run to run, and without the state of the checkout."""
 
+    def lasting(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: item for key, item in pairs if "seconds" not in key and key != "provenance"}
 
-def _without_seconds(value: Any) -> Any:
-    """Return the value without times, which differ from run to run, and without the state of the checkout."""
-    if isinstance(value, dict):
-        return {
-            key: _without_seconds(item)
-            for key, item in value.items()
-            if "seconds" not in key and key != "provenance"
-        }
-    if isinstance(value, list):
-        return [_without_seconds(item) for item in value]
-    return TIME.sub("TIME", value) if isinstance(value, str) else value
-
-
-def _without_retired(value: Any, retired: list[Retired]) -> Any:
-    """Return a value of JSON, or rows of a table, without retired keys, columns and rows."""
-    if isinstance(value, dict):
-        keys = {rule.column for rule in retired if rule.column and not rule.value}
-        return {key: _without_retired(item, retired) for key, item in value.items() if key not in keys}
-    if isinstance(value, list):
-        return [
-            _without_retired(item, retired)
-            for item in value
-            if not isinstance(item, dict) or not any(_has_value(item, rule) for rule in retired)
-        ]
-    return value
-
-
-def _has_value(row: Mapping[str, Any], rule: Retired) -> bool:
-    return bool(rule.value) and rule.column in row and fnmatchcase(str(row[rule.column]), rule.value)
+    return json.loads(TIME.sub("TIME", path.read_text()), object_pairs_hook=lasting)
