@@ -2,8 +2,6 @@
 
 import re
 import runpy
-import sys
-import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,53 +12,38 @@ from sklearn.datasets import load_iris
 ARENA = Path(__file__).parent / "programs" / "arena"
 
 
-@pytest.fixture
-def arena(monkeypatch):
-    for package in ("mapie", "crepes", "venn_abers"):
-        pytest.importorskip(package)
+@pytest.fixture(autouse=True)
+def programs(monkeypatch):
     monkeypatch.syspath_prepend(str(ARENA))
     monkeypatch.delenv("ARENA_PUNCC", raising=False)
-    import arena_methods
-
-    yield arena_methods
-    sys.modules.pop("arena_methods")
 
 
-def views(arena, data):
-    X, y = data(return_X_y=True)
-    rows = np.random.default_rng(0).permutation(len(y))[:150]
-    model = arena.Arena("logistic").fit(X[rows[:100]], y[rows[:100]])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        return model.confident_predict(X[rows[100:]]), [str(warning.message) for warning in caught], model
+def test_packages_with_the_same_definition_give_the_same_sets():
+    for package in ("mapie", "crepes", "venn_abers"):
+        pytest.importorskip(package)
+    import arena_methods as arena
 
-
-def test_packages_with_the_same_definition_give_the_same_sets(arena):
-    answers, refused, model = views(arena, load_iris)
+    X, y = load_iris(return_X_y=True)
+    train, test = np.split(np.random.default_rng(0).permutation(len(y)), [100])
+    model = arena.Arena("logistic").fit(X[train], y[train])
+    # puncc is not installed here, out-of-bag is for forests, and a tenth of 25 rows is too few for RAPS.
+    with pytest.warns(UserWarning) as refused:
+        views = model.confident_predict(X[test])
+    names = {str(warning.message).split(":")[0].removeprefix("logistic, ") for warning in refused}
+    assert names == {
+        *("MAPIE RAPS", "crepes out-of-bag", "confml out-of-bag"),
+        *("puncc LAC", "puncc classwise LAC", "puncc APS", "puncc RAPS"),
+    }
     for level in arena.LEVELS:
-        plain = answers["confml split"].region(level)
+        plain = views["confml split"].region(level)
         assert 0 < plain.mean() < 1
-        assert (answers[f"MAPIE LAC at {level}"].region(level) == plain).all()
-        assert (answers["crepes unsmoothed"].region(level) == plain).all()
+        assert (views[f"MAPIE LAC at {level}"].region(level) == plain).all()
+        assert (views["crepes unsmoothed"].region(level) == plain).all()
     assert model.fit_metrics_["calibration_rows"] == 25
     assert model.fit_metrics_["seconds MAPIE cross, mean"] > 0
-    # puncc is not installed here, out-of-bag is for forests, and a tenth of 25 rows is too few for RAPS.
-    assert {text.split(":")[0] for text in refused} == {
-        f"logistic, {name}"
-        for name in (
-            "MAPIE RAPS",
-            "crepes out-of-bag",
-            "confml out-of-bag",
-            "puncc LAC",
-            "puncc classwise LAC",
-            "puncc APS",
-            "puncc RAPS",
-        )
-    }
 
 
-def test_p_values_of_coverage_have_the_exact_law(monkeypatch):
-    monkeypatch.syspath_prepend(str(ARENA))
+def test_p_values_of_coverage_have_the_exact_law():
     from tables import p_value
 
     # One test row is missed with chance r / (n + 1), both of two with chance r (r + 1) / ((n + 1)(n + 2)).
@@ -69,8 +52,7 @@ def test_p_values_of_coverage_have_the_exact_law(monkeypatch):
     assert p_value(np.array([1]), 1, 39, 0.05, "double") == pytest.approx(2 * Fraction(4, 40))
 
 
-def test_valid_sets_are_rarely_called_broken(monkeypatch):
-    monkeypatch.syspath_prepend(str(ARENA))
+def test_valid_sets_are_rarely_called_broken():
     from tables import p_value
 
     rng, broken = np.random.default_rng(3), 0

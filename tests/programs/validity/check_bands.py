@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 
 import numpy as np
 from _entries import ABOUT, MEASURED, Claim, Entry, grid
@@ -119,23 +118,18 @@ def billiard_near_one(rng, bounces):
 
 
 def _area(normals):
-    """Area of the part of the unit sphere where every normal has a positive product, a convex polygon."""
-    corners = []
-    for a, b in itertools.combinations(normals, 2):
-        for v in (np.cross(a, b), np.cross(b, a)):
-            if all(n is a or n is b or n @ v > 0 for n in normals):
-                corners.append(v / np.linalg.norm(v))
-    if len(corners) < 3:
-        return 0.0
-    centre = np.sum(corners, axis=0)
-    centre /= np.linalg.norm(centre)
-    first = corners[0] - (corners[0] @ centre) * centre
-    second = np.cross(centre, first)
-    corners.sort(key=lambda v: math.atan2(v @ second, v @ first))
-    return sum(
-        2 * math.atan2(abs(centre @ np.cross(a, b)), 1 + centre @ a + a @ b + b @ centre)
-        for a, b in itertools.pairwise([*corners, corners[0]])
-    )
+    """Area of the part of the unit sphere where every normal has a positive product, a convex polygon.
+
+    It is the sum of the angles minus (corners - 2) pi (Girard).
+    """
+    normals = [normal / np.linalg.norm(normal) for normal in normals]
+    angles = [
+        np.pi - np.arccos(a @ b)
+        for a, b in itertools.combinations(normals, 2)
+        for corner in (np.cross(a, b), np.cross(b, a))
+        if all(normal is a or normal is b or normal @ corner > 0 for normal in normals)
+    ]
+    return sum(angles) - (len(angles) - 2) * np.pi if len(angles) > 2 else 0.0
 
 
 def overall_bayes_error(rng, rows, distance, features):
