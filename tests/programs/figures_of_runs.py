@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections import ChainMap
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from confml.data.generators import COMMON, GENERATORS
 from confml.errors import ConfmlError
@@ -26,7 +26,6 @@ from confml.report.report import Report
 from confml.report.run.results import RunResults
 from confml.report.run.stored import open_run
 from confml.report.tables.page import draw_figures
-from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 Label = tuple[str, ...]
@@ -43,10 +42,10 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     return RunResults(
         config=opened[0].config.model_copy(update={"methods": tuple(methods.values())}),
         cells=list({cell.key: cell for run in opened for cell in run.cells}.values()),
-        results=ChainMap(*(cast(MutableMapping[str, CellResult], run.results) for run in opened)),
+        results=ChainMap(*(run.results for run in opened)),
         failures=[failure for run in opened for failure in run.failures],
-        datasets=ChainMap(*(dict(run.datasets) for run in reversed(opened))),
-        origins=ChainMap(*(dict(run.origins) for run in reversed(opened))),
+        datasets=ChainMap(*(run.datasets for run in reversed(opened))),
+        origins=ChainMap(*(run.origins for run in reversed(opened))),
     )
 
 

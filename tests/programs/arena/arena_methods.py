@@ -58,8 +58,7 @@ class Remembered(ClassifierMixin, BaseEstimator):
         self.base = base
 
     def fit(self, X, y):
-        X, y = np.ascontiguousarray(X), np.ascontiguousarray(y)
-        key = self.base, X.shape, X.tobytes(), y.tobytes()
+        key = self.base, np.shape(X), np.asarray(X).tobytes(), np.asarray(y).tobytes()
         if key not in self.fits:
             started = time.process_time()
             self.fits[key] = clone(BASES[self.base]).fit(X, y), time.process_time() - started
@@ -75,19 +74,6 @@ class Remembered(ClassifierMixin, BaseEstimator):
         return self.model_.predict(X)
 
 
-def each_level(sets_at):
-    """Return {level: sets_at(level)} of the levels that are not refused; raise the error if all are."""
-    sets, refusal = {}, None
-    for level in LEVELS:
-        try:
-            sets[level] = sets_at(level)
-        except ValueError as error:
-            refusal = error
-    if not sets:
-        raise refusal
-    return sets
-
-
 def forest_of(classifier, **settings):
     """Return an unfitted forest for out-of-bag scores; ValueError for another classifier."""
     if classifier.base != "forest":
@@ -97,13 +83,18 @@ def forest_of(classifier, **settings):
 
 def mapie_split(score):
     def sets(fitted, X, y, new):
-        def at(level):
+        answers, refusal = {}, None
+        for level in LEVELS:
             model = SplitConformalClassifier(
                 fitted, confidence_level=1 - level, conformity_score=score, random_state=0
             )
-            return model.conformalize(X, y).predict_set(new)[1][:, :, 0]
-
-        return each_level(at)
+            try:
+                answers[level] = model.conformalize(X, y).predict_set(new)[1][:, :, 0]
+            except ValueError as error:  # too few rows for this level
+                refusal = error
+        if not answers:
+            raise refusal
+        return answers
 
     return sets
 
