@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import confusion_matrix
 
@@ -28,6 +27,7 @@ from confml.bayes_error.rates import bayes_errors, pairwise_bayes_error
 from confml.bayes_error.selection import sample_by_class
 from confml.config.protocol import Protocol
 from confml.data import load
+from confml.data.generators import two_gaussians_bayes_error
 from confml.methods.registry import build
 from confml.report.bayes_error.figures import draw_classes, draw_estimates, draw_pairs
 from confml.report.bayes_error.study import Request, Study, prepare
@@ -56,18 +56,19 @@ def gaussian_trials(
     """
     lines = []
     for m in (round(prior * rows) for prior in priors):
+        p = m / rows
         for separation in separations:
             crossings = crossings_of_trials(m, rows - m, separation, max(trees), trials)
             means = np.cumsum(crossings, axis=1) / np.arange(1, max(trees) + 1)
-            truth, bound = gaussian_bayes_error(separation, m / rows)
+            truth = two_gaussians_bayes_error(distance=separation, prior=p) if separation else min(p, 1 - p)
+            bound = np.sqrt(p * (1 - p)) * np.exp(-(separation**2) / 8)  # Kailath 1967
             for number in trees:
+                of_trees = means[:, number - 1], m, rows - m
                 estimate, uncorrected = (
-                    bayes_error_from_crossings(
-                        means[:, number - 1], m, rows - m, correct_bias=correct, normalise=False
-                    )[0]
+                    bayes_error_from_crossings(*of_trees, correct_bias=correct, normalise=False)[0]
                     for correct in (True, False)
                 )
-                line = {"prior": m / rows, "separation": separation, "trees": number}
+                line = {"prior": p, "separation": separation, "trees": number}
                 line |= {"true_bayes_error": truth, "estimate": estimate.mean()}
                 line |= {"bias": estimate.mean() - truth, "variance": estimate.var(ddof=1)}
                 line |= {"uncorrected": uncorrected.mean(), "bhattacharyya": bound}
@@ -85,19 +86,6 @@ def crossings_of_trials(m: int, n: int, separation: float, trees: int, trials: i
         y = np.repeat([0, 1], [m, n])
         crossings[trial] = pairwise_bayes_error(X, y, trees=trees).per_tree[:, 0, 1]
     return crossings
-
-
-def gaussian_bayes_error(distance: float, p: float) -> tuple[float, float]:
-    """Return the Bayes error of N(a, I) and N(b, I), |a - b| = distance, priors p and 1 - p, and the bound of
-    Bhattacharyya, sqrt(p (1 - p)) exp(-distance^2 / 8) (Kailath 1967).
-
-    The Bayes rule cuts along a - b at a shift of log(p / (1 - p)) / distance.
-    """
-    bound = np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
-    if distance == 0:
-        return min(p, 1 - p), bound
-    shift = np.log(p / (1 - p)) / distance
-    return p * ndtr(-distance / 2 - shift) + (1 - p) * ndtr(-distance / 2 + shift), bound
 
 
 def figure_1() -> Part:
@@ -219,13 +207,9 @@ def figure_4() -> Part:
 def scalings(X: np.ndarray) -> dict[str, np.ndarray]:
     """Return the usual scalings; constant features become 0."""
 
-    def scaled(shift: np.ndarray, width: np.ndarray) -> np.ndarray:
-        return (X - shift) / np.where(width > 0, width, 1.0)
-
-    return {
-        "as-is": X,
-        "standardise": scaled(X.mean(axis=0), X.std(axis=0)),
-        "min-max": scaled(X.min(axis=0), X.max(axis=0) - X.min(axis=0)),
+    scales = {"standardise": (X.mean(axis=0), X.std(axis=0)), "min-max": (X.min(axis=0), np.ptp(X, axis=0))}
+    return {"as-is": X} | {
+        name: (X - shift) / np.where(width > 0, width, 1.0) for name, (shift, width) in scales.items()
     }
 
 
@@ -296,19 +280,14 @@ def embeddings() -> Part:
     table = pd.DataFrame(rows, columns=names)
     figure = style.new_figure(style.COLUMN, 0.9 + 0.17 * len(table))
     axes, heights = figure.add_subplot(), np.arange(len(table))[::-1]
-    handles = {
-        name: axes.plot(table[column], heights, mark, color=colour)[0]
-        for name, column, mark, colour in (
-            ("mean of the pairs", "mean_of_pairs", "o", style.BLUE),
-            ("worst pair", "worst_pair", "D", style.VERMILION),
-        )
-    }
+    (mean,) = axes.plot(table["mean_of_pairs"], heights, "o", color=style.BLUE)
+    (worst,) = axes.plot(table["worst_pair"], heights, "D", color=style.VERMILION)
     axes.set_yticks(heights, table["transform"] + " (" + table["columns"].astype(str) + ")")
     axes.set(ylim=(-0.6, len(table) - 0.4), xlim=(0, 1.04 * table["worst_pair"].max()))
     axes.grid(axis="y", linewidth=0.3, color="0.9")
     axes.set_xlabel("estimated Bayes error / smaller prior")
     axes.set_title("optdigits: transforms (columns)", loc="left")
-    style.add_legend(figure, handles)
+    style.add_legend(figure, {"mean of the pairs": mean, "worst pair": worst})
     return table, figure
 
 
