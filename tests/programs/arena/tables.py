@@ -6,7 +6,6 @@ has no answer, broken if its coverage is shown to be below the promised one, and
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -153,15 +152,12 @@ def by_base(rows: pd.DataFrame, column: str, entries: list[str] | None = None) -
 
     entries: columns also of entries that never answer; by default of those with a value.
     """
-    table = rows.pivot_table(index=["dataset", "base"], columns="entry", values=column, dropna=False)
-    alone = rows[rows["base"] == "any"].pivot_table(index="dataset", columns="entry", values=column)
-    table = table.drop(index="any", level="base", errors="ignore")
-    every = pd.MultiIndex.from_product(
-        [rows["dataset"].unique(), table.index.levels[1]], names=table.index.names
+    bases = pd.DataFrame({"base": sorted(set(rows["base"]) - {"any"})})
+    alone = rows[rows["base"] == "any"].drop(columns="base").merge(bases, how="cross")
+    table = pd.concat([rows[rows["base"] != "any"], alone]).pivot_table(
+        index=["dataset", "base"], columns="entry", values=column, dropna=False
     )
-    table = table.reindex(every.drop("any", level="base", errors="ignore"), columns=entries or table.columns)
-    for entry in alone.columns:
-        table[entry] = alone[entry].reindex(table.index.get_level_values("dataset")).to_numpy()
+    table = table.reindex(columns=entries or table.columns)
     return table.drop(columns=[entry for entry in table if "out-of-bag" in entry])  # of forests only
 
 
@@ -191,7 +187,7 @@ def entries_of(cells: pd.DataFrame, seconds: pd.Series, worst: pd.Series) -> pd.
 
 
 def write_tables(run_folder: Path, out: Path) -> None:
-    """Write the tables and figures of a run into ``out``, and an archive of predictions beside the run."""
+    """Write the tables of a run into ``out``, and its figures beside the run."""
     metrics = pd.read_csv(run_folder / "metrics.csv", low_memory=False)
     failures = run_folder / "tables" / "failures.csv"
     ends = pd.concat([metrics, pd.read_csv(failures)]) if failures.exists() else metrics
@@ -207,9 +203,9 @@ def write_tables(run_folder: Path, out: Path) -> None:
     seconds = pd.concat([seconds, totals.groupby(alone["entry"]).median().round(3)])
     metrics = with_entries(metrics)
     classes = pd.read_csv(run_folder / "tables" / "class-coverage.csv")
-    own_classes = with_entries(classes)
-    own_classes = own_classes[(own_classes["level"] == LEVEL) & (own_classes["rows"] >= 10)]
-    lowest = own_classes.groupby([*KEY])["coverage"].min().groupby("entry").mean().round(3)
+    of_classes = with_entries(classes)
+    of_classes = of_classes[(of_classes["level"] == LEVEL) & (of_classes["rows"] >= 10)]
+    lowest = of_classes.groupby([*KEY])["coverage"].min().groupby("entry").mean().round(3)
     cells = cells_of(metrics, classes)
     out.mkdir(parents=True, exist_ok=True)
     entries = entries_of(cells, seconds, lowest)
@@ -236,4 +232,3 @@ def write_tables(run_folder: Path, out: Path) -> None:
     tables.append(ranks_of(by_base(certified, "lost"), "certified coverage at risk 0.1"))
     pd.concat(tables).to_csv(out / "ranks.csv", index=False)
     draw(cells, run_folder.parent)
-    shutil.make_archive(str(run_folder.with_name("predictions")), "zip", run_folder / ".run")
