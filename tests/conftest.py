@@ -1,7 +1,5 @@
 """Fixtures of all tests: where the published data sets are, and skipping, by name, what needs them."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
@@ -13,11 +11,8 @@ import pytest
 
 COMPILING = {"bayes_error", "methods", "neighbours", "steps"}  # folders of tests that compile most kernels
 USING = {"commands", "documentation", "predictions", "report"}  # of tests that use many
-LONG = {
-    "runner",
-    "test_fuzz.py",
-    "test_kill_trial.py",
-}  # and of the longest single tests, which start and kill processes and clusters
+# And of the longest single tests, which start and kill processes and clusters.
+LONG = {"runner", "test_fuzz.py", "test_kill_trial.py"}
 
 
 # The collector looks through the objects of 7,000 tests each time. By default that takes a tenth of the time.
@@ -61,15 +56,10 @@ def in_halves(items):
     The tests of `LONG` begin the second half: a worker that ends first takes tests from the end of the other,
     and a module of `LONG` whose tests both workers ran would start its cluster twice.
     """
-    compiling, long, using, others = [], [], [], []
-    for item in items:
-        folder = item.nodeid.removeprefix("tests/").partition("/")[0]
-        for folders, part in ((COMPILING, compiling), (LONG, long), (USING, using)):
-            if folder in folders:
-                part.append(item)
-                break
-        else:
-            others.append(item)
+    parts = {item: item.nodeid.removeprefix("tests/").partition("/")[0] for item in items}
+    groups = [[item for item in items if parts[item] in folders] for folders in (COMPILING, LONG, USING)]
+    compiling, long, using = groups
+    others = [item for item in items if parts[item] not in COMPILING | LONG | USING]
     half = (len(items) + 1) // 2
     return compiling[:half] + long + others + using + compiling[half:]
 
@@ -156,8 +146,7 @@ def needs_data() -> Callable[..., None]:
 @pytest.fixture
 def data_folder() -> Path:
     """The first folder of CONFML_DATA that exists, laid out as ``<name>/<file>``; skips without one."""
-    given = os.environ.get("CONFML_DATA", "")
-    for folder in filter(None, given.split(os.pathsep)):
+    for folder in filter(None, os.environ.get("CONFML_DATA", "").split(os.pathsep)):
         if Path(folder).is_dir():
             return Path(folder)
     pytest.skip("needs the published data sets: CONFML_DATA names no folder that exists")

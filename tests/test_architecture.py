@@ -3,10 +3,13 @@
 import ast
 import functools
 import graphlib
+import re
 from pathlib import Path
 
 import processes
 import pytest
+
+from confml import measures
 
 PACKAGE = Path(__file__).parent.parent / "confml"
 PRIVATE = ("_cache", "_json", "_jit", "_outputs", "_seeds", "_threads", "_version")
@@ -39,37 +42,26 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def statements(tree):
-    """Yield the statements of a tree, those inside others included: `ast.walk` visits expressions, too."""
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        for node in getattr(tree, name, ()):
-            yield node
-            yield from statements(node)
-
-
 @functools.cache
 def imports(path):
     """(line, module) of every import of a file, those inside functions included."""
-    return list(found_imports(path))
-
-
-def found_imports(path):
-    for node in statements(parsed(path)):
+    places = []
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, name.name) for name in node.names)
+            places += [(node.lineno, name.name) for name in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
             if node.module != "confml":
-                yield node.lineno, node.module
-            yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
+                places.append((node.lineno, node.module))
+            places += [(node.lineno, f"{node.module}.{name.name}") for name in node.names]
+    return places
 
 
 def part(module):
     """The part of confml that a module belongs to, None for other packages."""
-    names = module.split(".")
-    if names[0] != "confml":
-        return None
-    return names[1] if len(names) > 1 and names[1] in FLOOR else "__init__"
+    package, _, rest = module.partition(".")
+    name = rest.partition(".")[0]
+    return None if package != "confml" else name if name in FLOOR else "__init__"
 
 
 def test_imports_run_one_way():
@@ -77,14 +69,11 @@ def test_imports_run_one_way():
         here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         assert here in FLOOR, f"{here} has no place in the order of imports"
         for line, module in imports(path):
-            other = part(module)
-            if other is None:
-                continue
-            same_floor = FLOOR[other] == FLOOR[here]
+            imported = part(module)
             # On one floor a part may use itself; the ground floor's files may use each other.
-            assert FLOOR[other] < FLOOR[here] or other == here or (same_floor and FLOOR[here] == 0), (
-                f"{path}:{line}: {here} imports {module}"
-            )
+            may_use_itself = imported == here or FLOOR[here] == 0
+            if imported is not None and FLOOR[imported] >= FLOOR[here] + may_use_itself:
+                pytest.fail(f"{path}:{line}: {here} imports {module}")
 
 
 def test_no_modules_import_each_other_in_a_circle():
@@ -96,13 +85,13 @@ def test_no_modules_import_each_other_in_a_circle():
     imported = {}
     for module, path in files.items():
         imported[module] = set()
-        for node in statements(parsed(path)):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for name in node.names:
                     home = node.module if isinstance(node, ast.ImportFrom) else name.name
                     imported[module] |= {f"{home}.{name.name}" if f"{home}.{name.name}" in files else home}
-        imported[module] = {other for other in imported[module] if other in files and other != module}
-    order = list(graphlib.TopologicalSorter(imported).static_order())  # CycleError names a circle
+        imported[module] = imported[module] & set(files) - {module}
+    order = graphlib.TopologicalSorter(imported).static_order()  # CycleError names a circle
     assert set(order) == set(files)
 
 
@@ -110,23 +99,15 @@ def test_no_modules_import_each_other_in_a_circle():
 SHARED = {f"confml.{name}" for name in PRIVATE}
 
 
-def private_imports():
-    """Every import of a private module or name of another package, with its place."""
+def test_no_package_imports_private_names_of_another():
     for path in MODULES:
-        here = ["confml", *path.relative_to(PACKAGE).with_suffix("").parts]
+        package = ["confml", *path.relative_to(PACKAGE).parts[:-1]]
         for line, module in imports(path):
             names = module.split(".")
-            for end, name in enumerate(names):
-                if names[0] != "confml" or not name.startswith("_") or name.startswith("__"):
-                    continue
-                private = ".".join(names[: end + 1])
-                if names[:end] != here[:-1] and private not in SHARED:
-                    yield f"{path}:{line}: {'.'.join(here)} imports {private}"
-                break
-
-
-def test_no_package_imports_private_names_of_another():
-    assert list(private_imports()) == []
+            private = [at for at, name in enumerate(names) if re.match("_(?!_)", name)]
+            if names[0] == "confml" and private:
+                is_shared = ".".join(names[: private[0] + 1]) in SHARED
+                assert is_shared or names[: private[0]] == package, f"{path}:{line}: imports {module}"
 
 
 @pytest.mark.parametrize("part", ["config", "runner", "report", "predictions", "commands"])
@@ -134,51 +115,19 @@ def test_methods_are_asked_through_their_contract(part):
     """No private attribute of another object, such as ``method._fit``, is used above the methods."""
     public = {"_asdict", "_replace", "_fields", "_make", "_exit"}  # of named tuples, and os._exit
     for path in (PACKAGE / part).rglob("*.py"):
-        tree = parsed(path)
-        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        own |= {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id in ("self", "cls")
-        }
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr.startswith("_")
-                and not node.attr.startswith("__")
-            ):
-                assert node.attr in public | own, f"{path}:{node.lineno}: uses {node.attr}"
+        nodes = list(ast.walk(parsed(path)))
+        defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+        defined |= {node.attr for node in attributes if ast.unparse(node.value) in ("self", "cls")}
+        for node in attributes:
+            if re.match("_(?!_)", node.attr):
+                assert node.attr in public | defined, f"{path}:{node.lineno}: uses {node.attr}"
 
 
 def test_only_the_command_line_imports_click():
     for path in MODULES:
         if path.relative_to(PACKAGE).parts[0] not in ("cli.py", "commands"):
             assert not any(module.split(".")[0] == "click" for _, module in imports(path)), path
-
-
-# A config passes through these modules; each may import those before it.
-CONFIG_STAGES = [
-    {"grids", "limits", "warnings"},
-    {"values"},
-    {"part"},
-    {"draft"},
-    {"dataset_spec", "method_entry", "protocol", "read"},
-    {"schema"},
-    {"costs", "editor_schema", "overrides"},
-    {"check_datasets", "check_methods", "check_protocol", "validate"},
-    {"__init__", "suggestion"},
-]
-
-
-@pytest.mark.parametrize("path", sorted((PACKAGE / "config").glob("*.py")), ids=lambda path: path.stem)
-def test_a_config_goes_one_way(path):
-    stage = {name: rank for rank, names in enumerate(CONFIG_STAGES) for name in names}
-    for line, module in imports(path):
-        names = module.split(".")
-        if names[:2] == ["confml", "config"] and len(names) > 2 and names[2] in stage:
-            assert stage[names[2]] < stage[path.stem], f"{path}:{line}: {path.stem} imports {module}"
 
 
 def test_importing_confml_changes_nothing_and_help_loads_nothing_heavy():
@@ -204,8 +153,8 @@ REPORT = ("run", "numbers", "answers", "forms", "figures", "page", "tables")
 
 def test_a_report_goes_one_way():
     """Cells, numbers and answers know no views of them; tables of numbers know neither figures nor page."""
-    for place, name in enumerate(REPORT[:4]):
-        later = REPORT[place + 1 :] if name != "run" else REPORT[2:]
+    for rank, name in enumerate(REPORT[:4]):
+        later = REPORT[rank + 1 :] if name != "run" else REPORT[2:]
         for path in (PACKAGE / "report" / name).glob("*.py"):
             for line, module in imports(path):
                 parts = module.split(".")
@@ -214,17 +163,11 @@ def test_a_report_goes_one_way():
 
 
 def test_no_measure_imports_another_measure():
-    folder = PACKAGE / "measures"
-    assigns = [(path, node) for path in folder.glob("*.py") for node in parsed(path).body]
-    measures = {
-        path
-        for path, node in assigns
-        if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == ["MEASURE"]
-    }
-    names = {f"confml.measures.{path.stem}" for path in measures}
-    assert len(names) > 10
-    for path in measures:
-        assert not names & {module for _, module in imports(path)}, path
+    names = {name for name, module in vars(measures).items() if hasattr(module, "MEASURE")}
+    assert len(names) == len(measures.MEASURES) > 10
+    modules = {f"confml.measures.{name}" for name in names}
+    for name in names:
+        assert not modules & {module for _, module in imports(PACKAGE / "measures" / f"{name}.py")}, name
 
 
 def test_files_have_a_size_that_a_person_likes():

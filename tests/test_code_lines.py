@@ -6,9 +6,10 @@ each change that removes code, and raised only with a reason in the commit. Lowe
 """
 
 import ast
-import csv
 from collections import Counter
 from pathlib import Path
+
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_name("code_lines.csv")
@@ -42,9 +43,8 @@ def counts() -> dict[str, int]:
     return dict(sorted(lines.items()))
 
 
-def stored() -> dict[str, int]:
-    with open(TABLE, newline="") as file:
-        return {row["folder"]: int(row["code_lines"]) for row in csv.DictReader(file)}
+def stored() -> pd.Series:
+    return pd.read_csv(TABLE, index_col="folder")["code_lines"]
 
 
 def test_code_lines_of_a_source():
@@ -55,20 +55,17 @@ def test_code_lines_of_a_source():
 
 
 def test_no_folder_grows():
-    table, now = stored(), counts()
-    assert set(now) <= set(table), f"folders without a line in {TABLE.name}: {sorted(set(now) - set(table))}"
-    larger = {folder: (lines, table[folder]) for folder, lines in now.items() if lines > table[folder]}
-    assert not larger, f"more code lines than {TABLE.name} has: {larger}"
+    table, now = stored(), pd.Series(counts())
+    missing = now.index.difference(table.index)
+    assert missing.empty, f"folders without a line in {TABLE.name}: {missing.tolist()}"
+    larger = now[now > table[now.index]]
+    assert larger.empty, f"more code lines than {TABLE.name} has: {larger.to_dict()}"
 
 
 def lower() -> None:
     """Write the smaller of the stored number and the present one for each folder that is there."""
-    table = stored() if TABLE.exists() else {}
-    with open(TABLE, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("folder", "code_lines"))
-        for folder, lines in counts().items():
-            writer.writerow((folder, min(lines, table.get(folder, lines))))
+    now = pd.Series(counts(), name="code_lines").rename_axis("folder")
+    now.clip(upper=stored().reindex(now.index)).astype(int).to_csv(TABLE)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Every method and step is used by a config or a target of the Makefile; `external` by a page of the docs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

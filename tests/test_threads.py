@@ -7,10 +7,7 @@ import time
 import pytest
 
 import confml
-from confml._threads import (
-    for_each,
-    thread_count,
-)
+from confml._threads import for_each, thread_count
 from confml.plugins.imports import without_output
 
 

@@ -1,7 +1,5 @@
 """Data of several tests, and cases of `make test-all` that `make test` leaves out (see conftest.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@
 the real one, where ``...`` stands for any text, is not changed.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile
@@ -16,9 +14,10 @@ import blocks  # of this folder, which Python runs
 
 def rewritten(page: str, shown: list[blocks.Shown]) -> str:
     """Return a page with the real outputs in place of those that differ."""
-    for one in sorted(shown, key=lambda one: -one.block.start):
-        if not one.agrees:
-            page = page[: one.block.start] + blocks.tidy(one.real) + "\n" + page[one.block.end :]
+    for output in sorted(shown, key=lambda output: -output.block.start):
+        if not output.agrees:
+            block = output.block
+            page = page[: block.start] + blocks.tidy(output.real) + "\n" + page[block.end :]
     return page
 
 
@@ -28,11 +27,11 @@ def main(names: list[str]) -> None:
             continue
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            found = rewritten(text, blocks.run_page(text, Path(folder)))
+            page = rewritten(text, blocks.run_page(text, Path(folder)))
             for source, picture in blocks.figures_of(text):
                 shutil.copyfile(Path(folder) / source, path.parent / picture)
-        if found != text:
-            path.write_text(found, encoding="utf-8")
+        if page != text:
+            path.write_text(page, encoding="utf-8")
             print(f"{path} has new outputs")
 
 

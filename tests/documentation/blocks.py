@@ -12,8 +12,6 @@ A page is run from top to bottom in an empty folder.
 - ``<!-- no run: REASON -->`` before a block leaves it out, ``<!-- exit 2 -->`` expects this exit code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -86,24 +84,15 @@ def text_of(path: Path) -> str:
 
 def blocks_of(page: str) -> list[Block]:
     """Return all fenced blocks of a page."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     end = None
     for match in FENCE.finditer(page):
         follows = end is not None and not page[end : match.start()].strip()
-        found.append(
-            Block(
-                match["language"],
-                match["text"],
-                match["title"],
-                match["mark"] or "",
-                match.start("text"),
-                match.end("text"),
-                page.count("\n", 0, match.start("text")) + 1,
-                follows,
-            )
-        )
+        line = page.count("\n", 0, match.start("text")) + 1
+        texts = match["language"], match["text"], match["title"], match["mark"] or ""
+        blocks.append(Block(*texts, *match.span("text"), line, follows))
         end = match.end()
-    return found
+    return blocks
 
 
 def figures_of(page: str) -> list[tuple[str, str]]:
@@ -218,8 +207,7 @@ def _in_process(arguments: list[str], block: Block, folder: Path) -> str:
     if arguments[0] == "run":  # without worker processes, for the same bytes in less time
         arguments = [*arguments, "--engine", "serial"]
     code: Any = 0
-    redirected = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
-    with contextlib.chdir(folder), redirected[0], redirected[1]:
+    with contextlib.chdir(folder), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         try:
             main(arguments)
         except SystemExit as ended:
@@ -230,14 +218,12 @@ def _in_process(arguments: list[str], block: Block, folder: Path) -> str:
 
 
 def _bash(block: Block, folder: Path) -> str:
-    # A folder with the commands of this interpreter, whatever is installed elsewhere.
-    commands = folder / ".commands"
-    commands.mkdir(exist_ok=True)
-    python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
-    for name, text in {"confml": CONFML, "python": python}.items():
-        (commands / name).write_text(text)
-        (commands / name).chmod(0o755)
-    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
+    # The commands of this interpreter, whatever is installed elsewhere.
+    command = folder / ".commands" / "confml"
+    command.parent.mkdir(exist_ok=True)
+    command.write_text(CONFML)
+    command.chmod(0o755)
+    path = os.pathsep.join([str(command.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     packages = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", block.text],

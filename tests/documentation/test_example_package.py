@@ -1,7 +1,5 @@
 """The example package installs, confml finds its method, step and section, and the page shows its files."""
 
-from __future__ import annotations
-
 import csv
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The site builds without warnings, all its links lead somewhere, and it loads nothing from a network."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Links, the README's length, one version, and reference pages that have everything."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Literal versions of what confml.bayes_error computes: full graphs, one edge at a time."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

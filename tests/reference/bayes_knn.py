@@ -1,7 +1,5 @@
 """Bayesian k-NN written down literally: every neighbour sorted, every likelihood a product over rows."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -45,16 +43,7 @@ def class_counts(point, X, codes, classes, k, *, leave_out=None, ties="average")
 
 
 def posterior_summary(
-    X,
-    codes,
-    classes,
-    Xt,
-    *,
-    k_max=200,
-    beta_scale=10.0,
-    simple=False,
-    ties="average",
-    threshold=None,
+    X, codes, classes, Xt, *, k_max=200, beta_scale=10.0, simple=False, ties="average", threshold=None
 ):
     """(mean, sd, exceedance, envelope, k posterior, log evidence).
 
@@ -107,8 +96,3 @@ def posterior_summary(
     mean, square, exceedance = np.tensordot(posterior, ratios, 1)
     sd = np.sqrt(np.maximum(square - mean**2, 0.0))
     return mean, sd, exceedance, np.tensordot(posterior, majority, 1), posterior, log_evidence
-
-
-def accepted_by_exceedance(exceedance, threshold):
-    """Return (n,) bool: P(p(y = j | x, theta) > t) >= threshold for a class j, from these (n, c) at t."""
-    return np.max(exceedance, axis=1) >= threshold

@@ -1,7 +1,5 @@
 """Version spaces as written down: rejection sampling, the paper's billiard in coefficients, great circles."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The graphical procedure with exact fractions, one path at a time."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 

@@ -1,7 +1,5 @@
 """GenSVM by iterative majorisation, as van den Burg & Groenen (JMLR 17, 2016) minimise it, step by step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

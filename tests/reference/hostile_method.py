@@ -4,7 +4,6 @@ import ctypes
 import errno
 import os
 import shutil
-import sys
 import threading
 import time
 from pathlib import Path
@@ -30,6 +29,21 @@ class NoText(Exception):
         raise RuntimeError("no text")
 
 
+ERRORS = {
+    "exit": SystemExit(3),
+    "generator-exit": GeneratorExit(),
+    "keyboard-interrupt": KeyboardInterrupt(),
+    "leave": type("Leave", (BaseException,), {})("at once"),
+    "surrogate": ValueError("label \udce9 is odd"),
+    "escape": ValueError("\x1b[31mred\x1b]0;title\x07"),
+    "long": ValueError("x" * 5 * 10**6),
+    "lines": ValueError("\x1b[31m\x85\n" * 10**6),
+    "no-text": NoText(),
+    "formula": type("=HYPERLINK", (Exception,), {})("click"),
+    "disk-full": OSError(errno.ENOSPC, "No space left on device", "/somewhere/full"),
+}
+
+
 class Hostile(Method):
     """Misbehaves as its parameter says."""
 
@@ -42,29 +56,17 @@ class Hostile(Method):
 
     def fit(self, X, y):
         self.check_fit_data(X, y)
-        act = getattr(self, "do_" + self.kind.replace("-", "_"), None)
-        if act is not None:
-            act()
+        if self.kind in ERRORS:
+            raise ERRORS[self.kind]
+        getattr(self, f"do_{self.kind.replace('-', '_')}", lambda: None)()
         return self
 
     def do_abort(self):
         os.abort()
 
-    def do_exit(self):
-        sys.exit(3)
-
-    def do_generator_exit(self):
-        raise GeneratorExit
-
-    def do_keyboard_interrupt(self):
-        raise KeyboardInterrupt
-
     def do_print(self):
         print("by Python")
         ctypes.CDLL(None).puts(b"by C")
-
-    def do_leave(self):
-        raise type("Leave", (BaseException,), {})("at once")
 
     def do_hang(self):
         time.sleep(1000)
@@ -75,29 +77,8 @@ class Hostile(Method):
     def do_memory(self):
         self.rows_ = [np.ones(10**7) for _ in range(1000)]
 
-    def do_surrogate(self):
-        raise ValueError("label \udce9 is odd")
-
-    def do_escape(self):
-        raise ValueError("\x1b[31mred\x1b]0;title\x07")
-
-    def do_long(self):
-        raise ValueError("x" * 5 * 10**6)
-
-    def do_lines(self):
-        raise ValueError("\x1b[31m\x85\n" * 10**6)
-
     def do_thread(self):
         threading.Thread(target=time.sleep, args=(600,)).start()
-
-    def do_no_text(self):
-        raise NoText()
-
-    def do_formula(self):
-        raise type("=HYPERLINK", (Exception,), {})("click")
-
-    def do_disk_full(self):
-        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere/full")
 
     def do_wait(self):
         time.sleep(float(os.environ.get("HOSTILE_WAIT", "1")))

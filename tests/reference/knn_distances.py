@@ -1,7 +1,5 @@
 """k-NN by its distances and with a teacher's votes, one pair of rows at a time."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,11 +1,12 @@
 """Metrics of one case, each computed from its definition by itself: the literal version of `metrics_of`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
+from scipy.stats import kstest
+from sklearn.metrics import adjusted_rand_score, f1_score
 
 from confml.measures import Case
 from confml.measures.p_values import has_counts
@@ -28,56 +29,30 @@ def true_columns(case: Case) -> np.ndarray:
     return np.array([classes.index(y) if y in classes else -1 for y in case.truth.tolist()], dtype=int)
 
 
-def matrix(case: Case) -> np.ndarray:
-    labels = np.unique(np.concatenate([case.truth, case.prediction.labels])).tolist()
-    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    for true, predicted in zip(case.truth.tolist(), case.prediction.labels.tolist(), strict=True):
-        counts[labels.index(true), labels.index(predicted)] += 1
-    return counts
-
-
-def coverage_of_labels(case: Case, level: float) -> dict:
-    """Covered and counted rows of each true label."""
-    region, columns = case.prediction.region(level), true_columns(case)
-    found = {}
-    for row, (y, j) in enumerate(zip(case.truth.tolist(), columns.tolist(), strict=True)):
-        covered, rows = found.get(y, (0, 0))
-        found[y] = covered + int(j >= 0 and region[row, j]), rows + 1
-    return found
+def covered_rows(case: Case, level: float) -> np.ndarray:
+    """Whether the region of each row has its true label."""
+    region = case.prediction.region(level)
+    return np.array([j >= 0 and region[row, j] for row, j in enumerate(true_columns(case))], dtype=bool)
 
 
 def point(case: Case) -> Iterator[tuple]:
     n, right = len(case.truth), int(np.sum(case.prediction.labels == case.truth))
     yield "error", None, ratio(n - right, n)
     yield "accuracy", None, ratio(right, n)
-    counts = matrix(case).tolist()
-    squares = [sum(count * count for count in row) for row in counts]
-    together = sum(squares)
-    by_row = sum(sum(row) ** 2 for row in counts)
-    by_column = sum(sum(column) ** 2 for column in zip(*counts, strict=True))
-    both, of_labels, of_truth = together - n, by_column - together, by_row - together
-    neither = n * n - of_labels - of_truth - together
-    if n == 0:
-        yield "ari", None, NAN
-    elif of_labels == of_truth == 0:
-        yield "ari", None, 1.0
-    else:
-        below = (both + of_truth) * (of_truth + neither) + (both + of_labels) * (of_labels + neither)
-        yield "ari", None, 2.0 * (both * neither - of_truth * of_labels) / below
+    yield "ari", None, adjusted_rand_score(case.truth, case.prediction.labels) if n else NAN
 
 
 def regions(case: Case) -> Iterator[tuple]:
     for level in case.levels if case.prediction.has_regions else ():
-        region, columns, n = case.prediction.region(level), true_columns(case), len(case.truth)
-        sizes = region.sum(axis=1)
-        covered = np.array([j >= 0 and region[row, j] for row, j in enumerate(columns)], dtype=bool)
-        one = sizes == 1
+        covered, n = covered_rows(case, level), len(case.truth)
+        sizes = case.prediction.region(level).sum(axis=1)
+        single = sizes == 1
         yield "coverage", level, ratio(covered.sum(), n)
         yield "mean_region_size", level, ratio(sizes.sum(), n)
-        yield "one_class", level, ratio(one.sum(), n)
+        yield "one_class", level, ratio(single.sum(), n)
         yield "two_or_more", level, ratio((sizes > 1).sum(), n)
         yield "no_class", level, ratio((sizes == 0).sum(), n)
-        yield "correct_of_one_class", level, ratio((covered & one).sum(), one.sum())
+        yield "correct_of_one_class", level, ratio((covered & single).sum(), single.sum())
 
 
 def aurc(curve) -> float:
@@ -101,24 +76,21 @@ def selective(case: Case) -> Iterator[tuple]:
     yield "aurc", None, NAN if curve is None else aurc(curve)
     yield "auroc_correct", None, NAN if curve is None else auroc(curve)
     for threshold in case.thresholds:
-        found = sureness(case.prediction.accepted(threshold), case.prediction.labels == case.truth)
-        yield "sure_correct", threshold, found.correct
-        yield "sure_incorrect", threshold, found.incorrect
-        yield "unsure", threshold, found.unsure
-        yield "expected_loss", threshold, 2.0 * found.incorrect - found.correct
+        shares = sureness(case.prediction.accepted(threshold), case.prediction.labels == case.truth)
+        yield "sure_correct", threshold, shares.correct
+        yield "sure_incorrect", threshold, shares.incorrect
+        yield "unsure", threshold, shares.unsure
+        yield "expected_loss", threshold, 2.0 * shares.incorrect - shares.correct
 
 
 def validity(case: Case) -> Iterator[tuple]:
     if case.prediction.kind != "p-value":
         return
-    distance, n = NAN, len(case.truth)
-    if has_counts(case.prediction) and n:
-        p, steps = np.sort(case.smoothed), np.arange(n + 1) / n
-        distance = float(max(np.max(steps[1:] - p), np.max(p - steps[:-1])))
-    yield "ks_statistic", None, distance
+    is_defined = has_counts(case.prediction) and len(case.truth)
+    yield "ks_statistic", None, float(kstest(case.smoothed, "uniform").statistic) if is_defined else NAN
     for level in case.levels:
-        shares = [covered / rows for covered, rows in coverage_of_labels(case, level).values()]
-        yield "worst_class_coverage", level, min(shares, default=NAN)
+        covered = pd.Series(covered_rows(case, level))
+        yield "worst_class_coverage", level, float(covered.groupby(case.truth).mean().min())
 
 
 def efficiency(case: Case) -> Iterator[tuple]:
@@ -143,7 +115,7 @@ def novelty(case: Case) -> Iterator[tuple]:
         return
     credibility = case.prediction.credibility
     values = case.prediction.confidence if credibility is None else credibility
-    pairs = [(known > other) + (known == other) / 2 for known in values[~absent] for other in values[absent]]
+    pairs = [(x > y) + (x == y) / 2 for x in values[~absent] for y in values[absent]]
     yield "unseen_separation", None, mean(pairs)
     if credibility is None:
         return
@@ -153,15 +125,9 @@ def novelty(case: Case) -> Iterator[tuple]:
         yield "known_no_class", level, ratio((empty & ~absent).sum(), (~absent).sum())
 
 
-def classes_ratio(part: np.ndarray, whole: np.ndarray) -> float:
-    values = np.array([a / b if b else 0.0 for a, b in zip(part.tolist(), whole.tolist(), strict=True)])
-    return float(values.mean()) if len(values) else NAN
-
-
 def confusion(case: Case) -> Iterator[tuple]:
-    counts = matrix(case)
-    rows, predicted, correct = counts.sum(axis=1), counts.sum(axis=0), np.diagonal(counts)
-    yield "f1_macro", None, classes_ratio(2 * correct, rows + predicted)
+    labels = case.truth, case.prediction.labels
+    yield "f1_macro", None, f1_score(*labels, average="macro") if len(case.truth) else NAN
 
 
 def bins_of(values: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -188,11 +154,11 @@ def calibration(case: Case) -> Iterator[tuple]:
     if n == 0 or np.isnan(p).any():
         yield from ((name, None, NAN) for name in names)
         return
-    own = np.array([p[row, j] if j >= 0 else 0.0 for row, j in enumerate(columns)])
-    there = own > 0
-    losses = 0.0 - np.log(own[there])
-    yield "log_loss", None, float(losses.mean()) if there.all() else math.inf
-    yield "brier", None, float(((p**2).sum(axis=1) + np.where(columns >= 0, 1 - 2 * own, 1.0)).mean())
+    p_true = np.array([p[row, j] if j >= 0 else 0.0 for row, j in enumerate(columns)])
+    is_positive = p_true > 0
+    losses = 0.0 - np.log(p_true[is_positive])
+    yield "log_loss", None, float(losses.mean()) if is_positive.all() else math.inf
+    yield "brier", None, float(((p**2).sum(axis=1) + np.where(columns >= 0, 1 - 2 * p_true, 1.0)).mean())
     counts, values, outcomes = bins_of(p.max(axis=1), case.prediction.labels == case.truth)
     yield "ece", None, float(np.sum(counts * np.abs(values - outcomes)) / n)
 

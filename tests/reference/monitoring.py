@@ -1,7 +1,5 @@
 """Martingales and statistics of change as products and maxima of their definitions."""
 
-from __future__ import annotations
-
 import math
 
 SLOPES = (-1, -0.5, 0, 0.5, 1)

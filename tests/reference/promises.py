@@ -1,7 +1,5 @@
 """Literal definitions of guarantees for groups, and after a choice of method."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Literal versions of the algorithms, as slow as their definitions: what the tests compare confml with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

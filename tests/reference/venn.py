@@ -1,7 +1,5 @@
 """Venn-Abers prediction as written down: isotonic regression by max-min."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

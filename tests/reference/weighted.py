@@ -1,7 +1,5 @@
 """Weighted p-values as written down, with exact sums."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 
