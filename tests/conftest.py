@@ -59,9 +59,9 @@ def in_halves(items):
     parts = {item: item.nodeid.removeprefix("tests/").partition("/")[0] for item in items}
     groups = [[item for item in items if parts[item] in folders] for folders in (COMPILING, LONG, USING)]
     compiling, long, using = groups
-    others = [item for item in items if parts[item] not in COMPILING | LONG | USING]
+    remaining = [item for item in items if parts[item] not in COMPILING | LONG | USING]
     half = (len(items) + 1) // 2
-    return compiling[:half] + long + others + using + compiling[half:]
+    return compiling[:half] + long + remaining + using + compiling[half:]
 
 
 @pytest.fixture(scope="session")

@@ -45,16 +45,16 @@ def parsed(path):
 @functools.cache
 def imports(path):
     """(line, module) of every import of a file, those inside functions included."""
-    places = []
+    lines = []
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            places += [(node.lineno, name.name) for name in node.names]
+            lines += [(node.lineno, name.name) for name in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
             if node.module != "confml":
-                places.append((node.lineno, node.module))
-            places += [(node.lineno, f"{node.module}.{name.name}") for name in node.names]
-    return places
+                lines.append((node.lineno, node.module))
+            lines += [(node.lineno, f"{node.module}.{name.name}") for name in node.names]
+    return lines
 
 
 def part(module):

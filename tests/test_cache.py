@@ -59,12 +59,12 @@ def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
 def test_no_name_in_the_temporary_folder_can_be_guessed(cache):
     """Without a writable cache the folder is new each time: nobody can have put anything there."""
     cache.write_text("a file where the cache should be")
-    found = set()
+    folders = set()
     for _ in range(3):
         os.environ.pop("NUMBA_CACHE_DIR", None)
-        found.add(_jit.cache_dir())
-    assert len(found) == 3
-    assert all(folder.parent == Path(os.environ["TMPDIR"]) and mode(folder) == 0o700 for folder in found)
+        folders.add(_jit.cache_dir())
+    assert len(folders) == 3
+    assert all(folder.parent == Path(os.environ["TMPDIR"]) and mode(folder) == 0o700 for folder in folders)
 
 
 def test_the_fresh_folder_is_removed_with_its_process(cache, tmp_path):

@@ -20,8 +20,8 @@ def commands(target, *variables):
 
 @pytest.mark.parametrize("target", ["run", "gallery"])
 def test_runs_take_shard_engine_and_jobs(target):
-    given = ("SHARD=2/4", "ENGINE=tcp://host:1", "JOBS=3")
-    text = commands(target, *given).replace("\\\n", " ")
+    variables = ("SHARD=2/4", "ENGINE=tcp://host:1", "JOBS=3")
+    text = commands(target, *variables).replace("\\\n", " ")
     runs = re.findall(r"confml run(?: +[^;]*)", text)
     options = ["--jobs 3", "--engine tcp://host:1", "--shard 2/4"]
     assert runs and all(option in run for run in runs for option in options)

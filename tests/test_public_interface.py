@@ -76,8 +76,8 @@ def test_tables_of_a_run(small_run):
 def test_regions_of_a_run(small_run):
     frame = small_run.regions(method="tcm-nn")
     assert set(frame["view"]) == {"p-value"} and set(frame["split"]) == {"r0", "r1"}
-    kept = frame.filter(regex=r"^p\[").gt(0.1)
-    assert [len(labels) for labels in frame["region@0.1"]] == kept.sum(axis=1).tolist()
+    contained = frame.filter(regex=r"^p\[").gt(0.1)
+    assert [len(labels) for labels in frame["region@0.1"]] == contained.sum(axis=1).tolist()
     coverage = small_run.metrics.query("method == 'tcm-nn' and metric == 'coverage' and level == 0.1")[
         "value"
     ]

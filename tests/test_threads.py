@@ -13,20 +13,20 @@ from confml.plugins.imports import without_output
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
 def test_every_item_is_computed_once(n):
-    found, spaces = [], []
+    computed, spaces = [], []
 
     def space():
         spaces.append(threading.current_thread())  # kept: the number of a thread that ended is used again
         return spaces[-1]
 
-    def one(item, own):
-        assert own is threading.current_thread()
-        found.append(item)
+    def compute(item, buffer):
+        assert buffer is threading.current_thread()
+        computed.append(item)
         time.sleep(0.001)
 
     with confml.threads(n):
-        for_each(one, range(12), space)
-    assert sorted(found) == list(range(12))
+        for_each(compute, range(12), space)
+    assert sorted(computed) == list(range(12))
     assert 1 <= len(spaces) <= min(n, 12)
 
 
@@ -35,7 +35,7 @@ def test_an_error_of_any_thread_ends_the_work(where):
     caller, done = threading.get_ident(), []
     met = threading.Barrier(2)
 
-    def one(item, _):
+    def compute(item, _):
         if item < 2:
             met.wait(timeout=60)
             if (threading.get_ident() == caller) == (where == "caller"):
@@ -44,22 +44,22 @@ def test_an_error_of_any_thread_ends_the_work(where):
         done.append(item)
 
     with confml.threads(2), pytest.raises(ZeroDivisionError):
-        for_each(one, range(10_000))
+        for_each(compute, range(10_000))
     assert len(done) < 10_000
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("confml-helper")]
 
 
 def test_the_setting_ends_with_its_block_and_is_one_in_other_threads():
-    found = []
+    counts = []
     with confml.threads(3):
         with confml.threads(2):
             assert thread_count() == 2
-        other = threading.Thread(target=lambda: found.append(thread_count()))
-        other.start()
-        other.join()
-        for_each(lambda item, _: found.append(thread_count()), range(6))
+        thread = threading.Thread(target=lambda: counts.append(thread_count()))
+        thread.start()
+        thread.join()
+        for_each(lambda item, _: counts.append(thread_count()), range(6))
         assert thread_count() == 3
-    assert thread_count() == 1 and found == [1] * 7
+    assert thread_count() == 1 and counts == [1] * 7
 
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])

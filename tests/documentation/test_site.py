@@ -48,12 +48,12 @@ def test_all_links_lead_somewhere(site):
             if link.startswith("data:") or path.name == "404.html":
                 continue
             assert not re.match(r"\w+:|//", link), (path, link)
-            name, _, place = unquote(link).partition("#")
+            name, _, anchor = unquote(link).partition("#")
             target = (path.parent / name).resolve() if name not in ("", ".") else path
             target = target / "index.html" if target.is_dir() else target
             assert target.exists(), (path, link)
-            if place and target in pages and not place.startswith("__"):
-                assert place in pages[target].places, (path, link)
+            if anchor and target in pages and not anchor.startswith("__"):
+                assert anchor in pages[target].places, (path, link)
 
 
 def test_search_has_the_reference(site):

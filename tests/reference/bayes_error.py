@@ -8,14 +8,14 @@ import numpy as np
 def all_edges(X):
     """Every edge as (squared distance, smaller row, larger row), sorted: the documented total order."""
     n = len(X)
-    found = []
+    edges = []
     for i in range(n):
         for j in range(i + 1, n):
             total = 0.0
             for a in range(X.shape[1]):
                 total += (X[i, a] - X[j, a]) * (X[i, a] - X[j, a])
-            found.append((total, i, j))
-    return sorted(found)
+            edges.append((total, i, j))
+    return sorted(edges)
 
 
 def kruskal(n, edges):
@@ -62,12 +62,12 @@ def greedy_tie_bands(X, inside, layers):
 
 
 def _bands(X, layers, band):
-    edges, found = all_edges(X), []
+    edges, bands = all_edges(X), []
     for tree in orthogonal_trees(X, layers):
-        found.append(band(edges))
+        bands.append(band(edges))
         used = set(tree)
         edges = [edge for edge in edges if edge not in used]
-    return [least for least, _ in found], [most for _, most in found]
+    return [least for least, _ in bands], [most for _, most in bands]
 
 
 def _looked_at(n, inside, edges):
@@ -84,11 +84,11 @@ def _looked_at(n, inside, edges):
 
 
 def _greedy(n, inside, edges):
-    found = []
+    counts = []
     for sign in (1, -1):
         ordered = sorted(edges, key=lambda e: (e[0], sign * (inside[e[1]] != inside[e[2]])))
-        found.append(sum(inside[i] != inside[j] for _, i, j in kruskal(n, ordered)))
-    return tuple(found)
+        counts.append(sum(inside[i] != inside[j] for _, i, j in kruskal(n, ordered)))
+    return tuple(counts)
 
 
 def bayes_error(r, m, n):
@@ -104,26 +104,13 @@ def bayes_error(r, m, n):
 
 
 def nearest(X, y):
-    """By row: squared distance to the nearest of the own and of other classes, and whether the nearest of all
-    (the smallest row number among equals) is of the own."""
+    """By row: squared distance to the nearest of the same class and of other classes, and whether the nearest
+    of all (the smallest row number among equals) is of the same class."""
     n, edges = len(X), all_edges(X)
-    found = []
+    rows = []
     for i in range(n):
         reach = sorted((w, a + b - i) for w, a, b in edges if i in (a, b))
-        own = [w for w, j in reach if y[j] == y[i]]
-        other = min(w for w, j in reach if y[j] != y[i])
-        found.append((min(own, default=np.inf), other, y[reach[0][1]] == y[i]))
-    return found
-
-
-def jensen_shannon_upper_bound(f, g):
-    """Return 1/2 (h(1/2) - JS) of Lin (1991) for equal priors.
-
-    f, g: densities on a common grid, times the size of a cell. JS is the Jensen-Shannon divergence in bits,
-    and h(1/2) = 1 the entropy of the priors.
-    """
-    f, g = np.asarray(f, float), np.asarray(g, float)
-    mean = (f + g) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [np.where(x > 0, x * np.log2(x / mean), 0.0).sum() for x in (f, g)]
-    return 0.5 - 0.25 * sum(parts)
+        same_class = [w for w, j in reach if y[j] == y[i]]
+        other_class = min(w for w, j in reach if y[j] != y[i])
+        rows.append((min(same_class, default=np.inf), other_class, y[reach[0][1]] == y[i]))
+    return rows

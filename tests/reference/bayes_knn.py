@@ -19,18 +19,18 @@ def squared_distance(a, b) -> float:
 
 def class_counts(point, X, codes, classes, k, *, leave_out=None, ties="average"):
     """The list of a_j for one point: class counts among its k nearest rows of X, as exact fractions."""
-    others = [
+    neighbours = [
         (squared_distance(point, X[row]), row)
         for row in range(len(X))
         if leave_out is None or row != leave_out
     ]
-    others.sort()
+    neighbours.sort()
     counts = [Fraction(0)] * classes
-    place = 0
-    while place < k:
-        anchor = others[place][0]
-        group = [row for distance, row in others[place:] if distance <= anchor + TIE * anchor]
-        free = k - place
+    rank = 0
+    while rank < k:
+        anchor = neighbours[rank][0]
+        group = [row for distance, row in neighbours[rank:] if distance <= anchor + TIE * anchor]
+        free = k - rank
         if ties == "index":
             for row in sorted(group)[:free]:
                 counts[codes[row]] += 1
@@ -38,7 +38,7 @@ def class_counts(point, X, codes, classes, k, *, leave_out=None, ties="average")
             share = Fraction(min(free, len(group)), len(group))
             for row in group:
                 counts[codes[row]] += share
-        place += len(group)
+        rank += len(group)
     return counts
 
 
@@ -58,13 +58,13 @@ def posterior_summary(
     ratios, majority = np.empty((depth, 3, m, classes)), np.zeros((depth, m, classes))
     cuts = [0.0, *(12.0 * beta_scale * 2.0 ** -np.arange(24.0, -1.0, -1.0))]
     for k in range(1, depth + 1):
-        own = [class_counts(X[i], X, codes, classes, k, leave_out=i, ties=ties) for i in range(n)]
-        own = np.array([[float(a) for a in counts] for counts in own])
+        training = [class_counts(X[i], X, codes, classes, k, leave_out=i, ties=ties) for i in range(n)]
+        training = np.array([[float(a) for a in counts] for counts in training])
         new = [class_counts(x, X, codes, classes, k, ties=ties) for x in Xt]
         new = np.array([[float(a) for a in counts] for counts in new])
         best = new >= new.max(axis=1, keepdims=True) - 1e-9
         majority[k - 1] = best / best.sum(axis=1, keepdims=True)
-        advantage = own - own[np.arange(n), codes][:, None]
+        advantage = training - training[np.arange(n), codes][:, None]
 
         def log_density(beta, advantage=advantage, k=k):
             highest = np.maximum(advantage.max(axis=1), 0.0)

@@ -15,5 +15,5 @@ def paths(p_values, delta, order):
         at[name] += 1
         if at[name] == len(p_values[name]):
             freed = budget.pop(name)
-            for other in budget:
-                budget[other] += freed / len(budget)
+            for rest in budget:
+                budget[rest] += freed / len(budget)

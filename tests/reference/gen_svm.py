@@ -73,13 +73,13 @@ def majorise(X, y, ridge, kappa, p, weights, steps=3000, tolerance=1e-12, double
     Z = np.hstack([np.ones((n, 1)), X])
     J = np.diag([0.0] + [1.0] * X.shape[1])
     V = np.zeros((X.shape[1] + 1, c - 1))
-    found = [objective(V, X, y, ridge, kappa, p, weights)]
+    objectives = [objective(V, X, y, ridge, kappa, p, weights)]
     for step in range(steps):
         q = differences(V, X, y, U)
         h = huber(q, kappa)
         alpha, beta = np.zeros(n), np.zeros((n, c - 1))
         for i in range(n):
-            others = [j for j in range(c) if j != y[i]]
+            rivals = [j for j in range(c) if j != y[i]]
             if np.count_nonzero(h[i] > 0) <= 1:  # then the norm is the one error itself
                 omega, parabola = 1.0, lambda value: simple_majorisation(value, kappa)
             else:
@@ -88,7 +88,7 @@ def majorise(X, y, ridge, kappa, p, weights, steps=3000, tolerance=1e-12, double
                     parabola = lambda value: simple_majorisation(value, kappa)  # noqa: E731
                 else:
                     parabola = lambda value: power_majorisation(value, kappa, p)  # noqa: E731
-            for j in others:
+            for j in rivals:
                 a, b = parabola(q[i, j])
                 alpha[i] += rho[i] * omega * a / n
                 beta[i] += rho[i] * omega * b * (U[y[i]] - U[j]) / n
@@ -96,7 +96,7 @@ def majorise(X, y, ridge, kappa, p, weights, steps=3000, tolerance=1e-12, double
         right = Z.T @ beta - ridge * J @ V
         move = np.linalg.lstsq(system, right, rcond=None)[0]
         V = V + (2 * move if step >= doubled else move)
-        found.append(objective(V, X, y, ridge, kappa, p, weights))
-        if step > doubled and abs(found[-2] - found[-1]) <= tolerance * found[-1]:
+        objectives.append(objective(V, X, y, ridge, kappa, p, weights))
+        if step > doubled and abs(objectives[-2] - objectives[-1]) <= tolerance * objectives[-1]:
             break
-    return V, np.array(found)
+    return V, np.array(objectives)

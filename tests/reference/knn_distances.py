@@ -8,12 +8,12 @@ import numpy as np
 def euclidean(X, row):
     """Distances of a row to each row of X: roots of squared differences added in attribute order, in units of
     a power of two near the largest difference, so that no square overflows and none that matters vanishes."""
-    differences = [[float(a) - float(b) for a, b in zip(other, row, strict=True)] for other in X]
-    exponent = math.frexp(max(abs(difference) for own in differences for difference in own))[1]
+    differences = [[float(a) - float(b) for a, b in zip(x, row, strict=True)] for x in X]
+    exponent = math.frexp(max(abs(difference) for of_row in differences for difference in of_row))[1]
     distances = []
-    for own in differences:
+    for of_row in differences:
         total = 0.0
-        for difference in own:
+        for difference in of_row:
             scaled = math.ldexp(difference, -exponent)
             total += scaled * scaled
         distances.append(math.sqrt(total))
@@ -26,14 +26,14 @@ def minkowski(x, z, power, nominal=()):
     differing = sum(x[i] != z[i] for i in nominal)
     if len(nominal) == len(x):
         return float(differing)
-    own = [abs(float(x[i]) - float(z[i])) for i in range(len(x)) if i not in nominal]
-    largest = max([*own, 1.0 if differing else 0.0])
+    numbers = [abs(float(x[i]) - float(z[i])) for i in range(len(x)) if i not in nominal]
+    largest = max([*numbers, 1.0 if differing else 0.0])
     if power == math.inf or largest == 0.0:
         return largest
     total = float(differing)
     try:
-        for one in own:
-            total += one**power
+        for number in numbers:
+            total += number**power
     except OverflowError:
         total = math.inf
     if power == 1.0:
@@ -41,8 +41,8 @@ def minkowski(x, z, power, nominal=()):
     if 1e-290 < total < math.inf:
         return total ** (1.0 / power)
     total = differing * (1.0 / largest) ** power if differing else 0.0
-    for one in own:
-        total += (one / largest) ** power
+    for number in numbers:
+        total += (number / largest) ** power
     return largest * total ** (1.0 / power)
 
 
@@ -75,11 +75,11 @@ def direction(x):
 
 def polar(x, z):
     """The angle between two rows."""
-    one, other = direction(x), direction(z)
-    if one is None or other is None:
-        return 0.0 if one is other else 2.0 * math.asin(0.5 * math.sqrt(2.0))
+    u, v = direction(x), direction(z)
+    if u is None or v is None:
+        return 0.0 if u is v else 2.0 * math.asin(0.5 * math.sqrt(2.0))
     total = 0.0
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(u, v, strict=True):
         total += (a - b) * (a - b)
     return 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(total)))
 
@@ -99,20 +99,20 @@ def vote(distances, y, k, classes, taught=None, weight=1.0):
     at_last = [i for i, distance in enumerate(distances) if distance == last]
     left = k - len(nearer)
     ranked = []
-    for place, label in enumerate(classes):
+    for rank, label in enumerate(classes):
         votes, far = 0.0, 0.0
         for part, share in ((False, 1.0), (True, weight)):
-            own = [i for i in nearer if y[i] == label and bool(taught[i]) == part]
+            near = [i for i in nearer if y[i] == label and bool(taught[i]) == part]
             tied = [i for i in at_last if y[i] == label and bool(taught[i]) == part]
-            votes += share * (len(at_last) * len(own) + left * len(tied))
+            votes += share * (len(at_last) * len(near) + left * len(tied))
             length = 0.0
-            for i in own:  # sum() rounds otherwise
+            for i in near:  # sum() rounds otherwise
                 length += distances[i]
             length *= len(at_last)
             if tied:
                 length += len(tied) * left * last
             far += share * length if length > 0 else 0.0
-        ranked.append((-votes, far, place))
+        ranked.append((-votes, far, rank))
     total = sum(votes for votes, _, _ in ranked)
     return [votes / total for votes, _, _ in ranked], classes[min(ranked)[2]]
 

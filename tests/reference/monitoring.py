@@ -7,15 +7,15 @@ SLOPES = (-1, -0.5, 0, 0.5, 1)
 
 def simple_jumper(p, jump=0.01):
     """S_0, S_1, ..., S_n."""
-    capital, found = [1 / 5] * 5, [1.0]
+    capital, path = [1 / 5] * 5, [1.0]
     for value in p:
         total = sum(capital)
         capital = [
             ((1 - jump) * c + jump * total / 5) * (1 + b * (value - 0.5))
             for c, b in zip(capital, SLOPES, strict=True)
         ]
-        found.append(sum(capital))
-    return found
+        path.append(sum(capital))
+    return path
 
 
 def composite_jumper(p):
@@ -24,13 +24,13 @@ def composite_jumper(p):
 
 
 def histogram(p, bins=10):
-    found, capital = [1.0], 1.0
+    path, capital = [1.0], 1.0
     for t, value in enumerate(p, start=1):
-        place = min(int(value * bins), bins - 1)
-        before = sum(min(int(one * bins), bins - 1) == place for one in p[: t - 1])
+        bin_of = min(int(value * bins), bins - 1)
+        before = sum(min(int(earlier * bins), bins - 1) == bin_of for earlier in p[: t - 1])
         capital *= bins * (before + 1) / (t - 1 + bins)
-        found.append(capital)
-    return found
+        path.append(capital)
+    return path
 
 
 def cusum(S):
@@ -48,13 +48,13 @@ def shiryaev_roberts(S):
 
 def alarms(p, threshold, kind):
     """(row, change after) of each alarm; everything starts again after one."""
-    found, start = [], 0
+    alarm_rows, start = [], 0
     while True:
         S = simple_jumper(p[start:])
         sums, largest = shiryaev_roberts(S), cusum(S)
         values = [value for value, _ in largest] if kind == "cusum" else sums
         at = next((t for t, value in enumerate(values) if value >= threshold), None)
         if at is None:
-            return found
-        found.append((start + at + 1, start - largest[at][1]))
+            return alarm_rows
+        alarm_rows.append((start + at + 1, start - largest[at][1]))
         start += at + 1

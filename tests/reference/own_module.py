@@ -97,16 +97,16 @@ class FailsInFit(Nearest):
 class Open(Nearest):
     """Accepts any further keyword."""
 
-    def __init__(self, sharpness=1.0, **others):
+    def __init__(self, sharpness=1.0, **more_params):
         self.sharpness = sharpness
-        self.others = others
+        self.more_params = more_params
 
     def get_params(self, deep=True):
-        return {"sharpness": self.sharpness, **self.others}
+        return {"sharpness": self.sharpness, **self.more_params}
 
     def set_params(self, **params):
         self.sharpness = params.pop("sharpness", self.sharpness)
-        self.others.update(params)
+        self.more_params.update(params)
         return self
 
 

@@ -24,7 +24,7 @@ def summary_of_draws(draws, weights, t):
                 shares[j] += w * (j in tied) / len(tied) / total
             expected += w * entropy(p) / total
         mean.append(means)
-        sd.append([math.sqrt(one) for one in squares])
+        sd.append([math.sqrt(square) for square in squares])
         envelope.append(shares)
         exceedance.append(above)
         entropies.append([entropy(means), expected, entropy(means) - expected])
@@ -32,18 +32,18 @@ def summary_of_draws(draws, weights, t):
 
 
 def entropy(p):
-    return -sum(one * math.log(one) for one in p if one > 0)
+    return -sum(share * math.log(share) for share in p if share > 0)
 
 
 def metropolis(log_density, start, step, draws, rng):
     """States of a random walk with normal steps, of which a fifth are left out at the beginning."""
     state, here = start, log_density(start)
-    kept = []
+    states = []
     for number in range(draws):
         new = state + step * rng.normal(size=len(state))
         there = log_density(new)
         if math.log(rng.random()) < there - here:
             state, here = new, there
         if number >= draws // 5:
-            kept.append(state)
-    return kept
+            states.append(state)
+    return states

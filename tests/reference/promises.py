@@ -21,16 +21,16 @@ def tcm_p_value(X, y, groups, x, group, label, k, by_label):
     return np.mean(alphas[counted] >= alphas[-1])
 
 
-def best_of_p_value(known, labels, new, label, level):
-    """p-value of a label under the method with the smallest regions of all n + 1 examples, and its place.
+def best_of_p_value(calibration, labels, new, label, level):
+    """p-value of a label under the method with the smallest regions of all n + 1 examples, and the method.
 
-    known, new: for each method the scores (n, c) of the calibration examples, and (c,) of the new one.
+    calibration, new: for each method the scores (n, c) of the calibration examples, and (c,) of the new one.
     """
     n, best = len(labels), None
-    for place, (scores, t) in enumerate(zip(known, new, strict=True)):
-        own = [*(row[j] for row, j in zip(scores, labels, strict=True)), t[label]]
-        threshold = sorted(own)[math.ceil((1 - Fraction(str(level))) * (n + 1)) - 1]
+    for method, (scores, t) in enumerate(zip(calibration, new, strict=True)):
+        completed = [*(row[j] for row, j in zip(scores, labels, strict=True)), t[label]]
+        threshold = sorted(completed)[math.ceil((1 - Fraction(str(level))) * (n + 1)) - 1]
         size = sum(s <= threshold for row in [*scores, t] for s in row)
         if best is None or size < best[0]:
-            best = size, place, sum(s >= t[label] for s in own) / (n + 1)
+            best = size, method, sum(s >= t[label] for s in completed) / (n + 1)
     return best[2], best[1]

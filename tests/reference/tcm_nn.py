@@ -22,21 +22,21 @@ def sums_of_smallest(values: np.ndarray, k: int) -> np.ndarray:
     missing = np.full((len(values), max(0, k - values.shape[1])), np.inf)
     ascending = np.hstack([ascending, missing])
     total = np.zeros(len(values))
-    for place in range(k):
-        total = total + ascending[:, place]
+    for rank in range(k):
+        total = total + ascending[:, rank]
     return total
 
 
-def strangeness(same: np.ndarray, other: np.ndarray) -> np.ndarray:
+def strangeness(same: np.ndarray, different: np.ndarray) -> np.ndarray:
     """Equation (2) of the two sums: +inf where same is, x/0 = +inf, 0/0 = 1."""
     out = np.empty(len(same))
     for i in range(len(same)):
         if np.isinf(same[i]):
             out[i] = np.inf
-        elif other[i] == 0:
+        elif different[i] == 0:
             out[i] = 1.0 if same[i] == 0 else np.inf
         else:
-            out[i] = same[i] / other[i]
+            out[i] = same[i] / different[i]
     return out
 
 
@@ -45,8 +45,8 @@ def all_alphas(D: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
     itself = np.eye(len(y), dtype=bool)
     alike = y[:, None] == y[None, :]
     same = sums_of_smallest(np.where(alike & ~itself, D, np.inf), k)
-    other = sums_of_smallest(np.where(~alike, D, np.inf), k)
-    return strangeness(same, other)
+    different = sums_of_smallest(np.where(~alike, D, np.inf), k)
+    return strangeness(same, different)
 
 
 def tcm_nn(X, y, T, k, within=False, classes=None, rows=True):
@@ -76,26 +76,26 @@ def tcm_nn_pseudo_code(X, y, T, k):
     classes = np.unique(y)
     m = len(X)
     D = distances(X, X)
-    own, others = np.empty((m, k)), np.empty((m, k))
+    alike, unlike = np.empty((m, k)), np.empty((m, k))
     for i in range(m):
         itself = np.arange(m) == i
-        own[i] = _k_smallest(D[i, (y == y[i]) & ~itself], k)
-        others[i] = _k_smallest(D[i, y != y[i]], k)
-    base = strangeness(sums_of_smallest(own, k), sums_of_smallest(others, k))
+        alike[i] = _k_smallest(D[i, (y == y[i]) & ~itself], k)
+        unlike[i] = _k_smallest(D[i, y != y[i]], k)
+    base = strangeness(sums_of_smallest(alike, k), sums_of_smallest(unlike, k))
     shape = len(T), len(classes)
     greater, equal, alpha = np.zeros(shape, int), np.zeros(shape, int), np.zeros(shape)
     for r, dist in enumerate(distances(T, X)):
         for j, label in enumerate(classes):
             alphas = base.copy()
-            for t in np.flatnonzero((y == label) & (own[:, k - 1] > dist)):
-                longer = np.append(own[t], dist[t])[None]
-                alphas[t] = strangeness(sums_of_smallest(longer, k), sums_of_smallest(others[t][None], k))[0]
-            for t in np.flatnonzero((y != label) & (others[:, k - 1] > dist)):
-                longer = np.append(others[t], dist[t])[None]
-                alphas[t] = strangeness(sums_of_smallest(own[t][None], k), sums_of_smallest(longer, k))[0]
+            for t in np.flatnonzero((y == label) & (alike[:, k - 1] > dist)):
+                longer = np.append(alike[t], dist[t])[None]
+                alphas[t] = strangeness(sums_of_smallest(longer, k), sums_of_smallest(unlike[t][None], k))[0]
+            for t in np.flatnonzero((y != label) & (unlike[:, k - 1] > dist)):
+                longer = np.append(unlike[t], dist[t])[None]
+                alphas[t] = strangeness(sums_of_smallest(alike[t][None], k), sums_of_smallest(longer, k))[0]
             same = sums_of_smallest(dist[y == label][None], k)
-            other = sums_of_smallest(dist[y != label][None], k)
-            alpha[r, j] = strangeness(same, other)[0]
+            different = sums_of_smallest(dist[y != label][None], k)
+            alpha[r, j] = strangeness(same, different)[0]
             greater[r, j] = np.sum(alphas > alpha[r, j])
             equal[r, j] = np.sum(alphas == alpha[r, j]) + 1
     return greater, equal, alpha

@@ -8,11 +8,11 @@ def isotonic_at(scores, labels, score):
     """Isotonic regression of labels on scores, read off at ``score``, one of the scores: max-min of means."""
     values = sorted(set(scores))
     groups = [[label for s, label in zip(scores, labels, strict=True) if s == value] for value in values]
-    place = values.index(score)
+    rank = values.index(score)
     best = None
-    for a in range(place + 1):
+    for a in range(rank + 1):
         least = None
-        for b in range(place, len(values)):
+        for b in range(rank, len(values)):
             inside = [label for group in groups[a : b + 1] for label in group]
             mean = Fraction(sum(inside), len(inside))
             least = mean if least is None else min(least, mean)
@@ -28,7 +28,7 @@ def inductive_venn_abers(scores, labels, score):
 
 def cross_venn_abers(folds, scores):
     """(lower, upper) by geometric means over folds of (calibration scores, labels) and one score each."""
-    found = [inductive_venn_abers(*fold, score) for fold, score in zip(folds, scores, strict=True)]
-    upper = math.exp(sum(math.log(p1) for _, p1 in found) / len(found))
-    lower = 1 - math.exp(sum(math.log(1 - p0) for p0, _ in found) / len(found))
+    pairs = [inductive_venn_abers(*fold, score) for fold, score in zip(folds, scores, strict=True)]
+    upper = math.exp(sum(math.log(p1) for _, p1 in pairs) / len(pairs))
+    lower = 1 - math.exp(sum(math.log(1 - p0) for p0, _ in pairs) / len(pairs))
     return lower, upper

@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 
-def weighted_p_value(scores, score, weights, own, tau=1):
+def weighted_p_value(scores, score, weights, new_weight, tau=1):
     """``(sum of w_i with s_i > s + tau (sum of w_i with s_i = s + w)) / (sum of w_i + w)``."""
     above = sum((Fraction(int(w)) for s, w in zip(scores, weights, strict=True) if s > score), Fraction(0))
     equal = sum((Fraction(int(w)) for s, w in zip(scores, weights, strict=True) if s == score), Fraction(0))
-    total = sum((Fraction(int(w)) for w in weights), Fraction(0)) + Fraction(int(own))
-    return float((above + Fraction(tau) * (equal + Fraction(int(own)))) / total)
+    total = sum((Fraction(int(w)) for w in weights), Fraction(0)) + Fraction(int(new_weight))
+    return float((above + Fraction(tau) * (equal + Fraction(int(new_weight)))) / total)
 
 
 def bbse(predicted, true, predicted_test, classes):
@@ -24,10 +24,10 @@ def bbse(predicted, true, predicted_test, classes):
         return None
     replaced = ([[mu[i] if j == at else C[i][j] for j in range(len(C))] for i in range(len(C))]
                 for at in range(len(C)))  # fmt: skip
-    w = [max(determinant(one) / whole, Fraction(0)) for one in replaced]
+    w = [max(determinant(minor) / whole, Fraction(0)) for minor in replaced]
     prior = [Fraction(sum(t == j for t in true), n) for j in classes]
     total = sum(a * b for a, b in zip(w, prior, strict=True))
-    return [float(one / total) for one in w]
+    return [float(weight / total) for weight in w]
 
 
 def determinant(rows):
