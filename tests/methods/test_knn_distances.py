@@ -93,7 +93,7 @@ def test_votes_of_a_teacher_equal_the_literal_version(data, weight, seed):
     taught = np.random.default_rng(seed).integers(0, 2, len(X))
     method = KNN(k, teacher=1, teacher_weight=weight).fit(np.insert(X, 1, taught, axis=1), y)
     view = method.confident_predict(np.insert(X_test, 1, 0.0, axis=1))["vote"]
-    literal.assert_votes(view, X, y, X_test, k, lambda row: [math.dist(row, x) for x in X], taught, weight)
+    literal.assert_votes(view, X, y, X_test, k, lambda row: literal.euclidean(X, row), taught, weight)
 
 
 # ---- the textbook
