@@ -1,17 +1,17 @@
 """Studies of the Bayes error of a data set."""
 
 import numpy as np
+import pandas as pd
 
 from confml.bayes_error.rates import bayes_errors
 from confml.data import load
 
 
 def test_scaling_and_estimates_come_from_the_training_part(tmp_path):
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
-    for name, rows in (("train", slice(0, 60, 2)), ("test", slice(1, 60, 2))):
-        lines = [f"{u:.6f},{v:.6f},{k}" for (u, v), k in zip(X[rows], y[rows], strict=True)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["u,v,y", *lines]) + "\n")
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    frame = pd.DataFrame(X, columns=["u", "v"]).assign(y=np.repeat(["a", "b"], 30))
+    frame[::2].to_csv(tmp_path / "train.csv", index=False)
+    frame[1::2].to_csv(tmp_path / "test.csv", index=False)
     from confml.report.bayes_error.study import Request, study
 
     data = load({"csv": tmp_path / "train.csv", "label": "y", "test": tmp_path / "test.csv"})

@@ -36,9 +36,7 @@ def test_damaged_files_are_made_again(finished, tmp_path, damage):
     out = tmp_path / "run"
     shutil.copytree(finished / "run", out)
     before = contents(out)
-    reported = [
-        name for name in before if not name.startswith(".run/batches/") and name != ".run/manifest.json"
-    ]
+    reported = [name for name in before if not name.startswith((".run/batches/", ".run/manifest.json"))]
     assert {".run/report-files", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
     for some in (reported, [".run/report-files"], ["report.html"]):
         for name in some:

@@ -46,7 +46,6 @@ def test_a_name_with_two_meanings_is_described_twice():
     ("name", "message"),
     [
         ("fuzzines", "unknown name 'fuzzines'; did you mean 'fuzziness'"),
-        ("RandomForest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
         ("random-forest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
         ("svm", "did you mean one of .*dag-svm.*kernel-svm.*ovo-svm"),
         ("svc", "did you mean 'sklearn.svm.SVC'"),

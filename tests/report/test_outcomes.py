@@ -58,12 +58,11 @@ def test_groups_have_the_cluster_robust_test_with_effective_degrees():
     wide = right_or_wrong(rng, {"a": 0.6, "b": 0.0}, len(groups), groups)
     row = confml.compare({**wide, "document": groups}, wide=True, group="document").pairs.iloc[0]
     x = wide[row["first"]].astype(float) - wide[row["second"]].astype(float)
-    variance, d = 0.0, x.mean()
-    for group, size in enumerate(sizes):  # each group against the estimate of the others
-        share = size / len(x)
-        variance += ((x[groups == group].sum() / len(x) - share * d) / (1 - share)) ** 2
+    shares, d = sizes / len(x), x.mean()
+    sums = np.bincount(groups, x) / len(x)  # each group against the estimate of the others
+    variance = np.sum(((sums - shares * d) / (1 - shares)) ** 2)
     variance = max(variance, np.append(x, [1, -1]).var() / (len(x) + 2))
-    degrees = 1 / np.sum((sizes / len(x)) ** 2) - 1
+    degrees = 1 / np.sum(shares**2) - 1
     assert row["p_value"] == pytest.approx(2 * student.sf(abs(d) / math.sqrt(variance), degrees))
     assert (row["low"] + row["high"]) / 2 == pytest.approx(d)
 
@@ -71,8 +70,8 @@ def test_groups_have_the_cluster_robust_test_with_effective_degrees():
 def test_long_and_wide_tables_of_any_form_have_the_same_answer(wide, tmp_path):
     expected = confml.compare(wide, wide=True)
     frame = long_of(wide)
-    for words in (("right", "wrong"), ("Yes", "no"), ("TRUE", "false"), (1, 0), (1.0, 0.0)):
-        texts = frame.assign(outcome=frame["outcome"].map({True: words[0], False: words[1]}))
+    for right, wrong in (("right", "wrong"), ("Yes", "no"), ("TRUE", "false"), (1, 0), (1.0, 0.0)):
+        texts = frame.assign(outcome=frame["outcome"].map({True: right, False: wrong}))
         compared = confml.compare(texts.sample(frac=1, random_state=1))
         pd.testing.assert_frame_equal(compared.pairs, expected.pairs)
     names = {"item": "id", "model": "llm", "outcome": "score"}

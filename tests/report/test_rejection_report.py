@@ -56,12 +56,12 @@ def test_matched_views_have_the_envelopes_proportions(tmp_path):
     right = views["envelope"].labels == truth
     for level in (0.8, 0.95):
         sure = views["envelope"].accepted(level)
-        if rows["reject", "matched_exactly", level] == 1:
-            incorrect = rows["reject", "matched_sure_incorrect", level]
-            assert incorrect == pytest.approx(np.mean(sure & ~right))
-        if rows["posterior", "matched_exactly", level] == 1:
-            correct = rows["posterior", "matched_sure_correct", level]
-            assert correct == pytest.approx(np.mean(sure & right))
+        for view, metric, of_envelope in (
+            ("reject", "matched_sure_incorrect", sure & ~right),
+            ("posterior", "matched_sure_correct", sure & right),
+        ):
+            if rows[view, "matched_exactly", level] == 1:
+                assert rows[view, metric, level] == pytest.approx(of_envelope.mean())
     means = report_numbers(tmp_path)
     assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
 

@@ -50,10 +50,8 @@ def test_a_shift_too_far_is_said_to_be_so(tmp_path):
 def test_advice_names_each_problem():
     assert advice_of(0.7, 200, 500, float("nan"), 0.05, 100, 0.0) == ""
     few = advice_of(0.9, 34, 500, float("nan"), 0.05, 100, 0.0)
-    assert few.startswith("the effective sample size is 34 of 500 examples, and level 0.05 needs 100")
-    assert "the regions of 62% of the test examples contain every label" in advice_of(
-        0.9, 200, 500, float("nan"), 0.05, 100, 0.62
-    )
+    assert "effective sample size is 34 of 500 examples" in few and "needs 100" in few
+    assert "62% of the test examples" in advice_of(0.9, 200, 500, float("nan"), 0.05, 100, 0.62)
     assert "use mondrian: true" in advice_of(float("nan"), 400, 400, 0.04, 0.05, 100, 0.0)
     assert advice_of(float("nan"), 400, 400, 0.06, 0.05, 100, 0.0) == ""
 
