@@ -57,34 +57,31 @@ def figure(name, **options):
     return FigureSpec(name=name, options=options)
 
 
-def make_run(config, predict, datasets, splits, failing=()):
-    """A run of a config: ``predict(cell)`` gives a `CellResult`; cells that ``failing`` names fail."""
-    cells, results, failures = [], {}, []
+def run_by_hand(
+    methods, predict, datasets=("d",), splits=1, rows=100, classes=2, failing=(), **config
+) -> RunResults:
+    """A run of methods: ``predict(cell)`` gives a `CellResult`; cells that ``failing`` names fail.
+
+    datasets: names of data sets with ``rows`` and ``classes``, or facts by name. splits: their number, for
+    r0, r1, .., or their names.
+    """
+    if not isinstance(datasets, dict):
+        facts = {"rows": rows, "attributes": 2, "classes": classes}
+        datasets = {name: DatasetInfo(name=name, **facts) for name in datasets}
+    if isinstance(splits, int):
+        splits = [f"r{number}" for number in range(splits)]
+    config, cells, results, failures = make_config(methods, **config), [], {}, []
     for dataset, split, method in itertools.product(datasets, splits, config.methods):
         for swept in method.variants():
             params = {**method.params, **swept}
             text = repr((dataset, split, method.name, sorted(params.items())))
-            cell = Cell(f"{abs(hash_of(text)):032x}", dataset, method.name, params, split)
+            cell = Cell(f"{zlib.crc32(text.encode()):032x}", dataset, method.name, params, split)
             cells.append(cell)
             if (dataset, method.name) in failing:
                 failures.append(Failure(cell, 'ValueError: "k", too large\nfor 3 rows'))
             else:
                 results[cell.key] = predict(cell)
     return RunResults(config, cells, results, failures, datasets)
-
-
-def run_by_hand(
-    methods, predict, datasets=("d",), splits=1, rows=100, classes=2, failing=(), **config
-) -> RunResults:
-    """A run of methods on splits r0, r1, ..; ``predict(cell)`` gives a `CellResult`."""
-    facts = infos(*datasets, rows=rows, classes=classes)
-    splits = [f"r{number}" for number in range(splits)]
-    return make_run(make_config(methods, **config), predict, facts, splits, failing)
-
-
-def infos(*names, rows=100, classes=2, attributes=2) -> dict[str, DatasetInfo]:
-    """Facts about data sets by name."""
-    return {name: DatasetInfo(name=name, rows=rows, attributes=attributes, classes=classes) for name in names}
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -106,11 +103,6 @@ def computed(folder: Path, text: str) -> Path:
     assert not state.failed and not state.left
     write_report(open_run(folder / "out"), folder / "out")
     return folder / "out"
-
-
-def hash_of(text: str) -> int:
-    """A number that does not change from one process to the next."""
-    return zlib.crc32(text.encode())
 
 
 def result_of(
@@ -171,7 +163,7 @@ def golden_run(**config) -> RunResults:
         entry("tcm-nn", sweep={"k": [10, 1]}),
         entry("knn", {"k": 1}, label="1-NN"),
         entry(FOREST, {"n_estimators": 5, "class_weight": "a;b=c/d,e"}),
-        entry("ovo-svm"),
+        "ovo-svm",
     ]
     datasets = {
         "satimage": DatasetInfo(
@@ -186,13 +178,8 @@ def golden_run(**config) -> RunResults:
         ),
         "odd, data": DatasetInfo(name="odd, data", rows=8, attributes=2, classes=3, checksum="cd34"),
     }
-    return make_run(
-        make_config(methods, **config),
-        golden_result,
-        datasets,
-        ["r2", "r10"],
-        failing={("odd, data", "ovo-svm")},
-    )
+    failing = {("odd, data", "ovo-svm")}
+    return run_by_hand(methods, golden_result, datasets, ["r2", "r10"], failing=failing, **config)
 
 
 def golden_result(cell) -> CellResult:

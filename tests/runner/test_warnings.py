@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report.report_cases import entry, infos, make_config, make_run, result_of
+from report.report_cases import entry, result_of, run_by_hand
 from runner.runs import command, run_serial
 
 from confml.config.warnings import WARNINGS
@@ -134,13 +134,10 @@ def warned(predicted, truth, methods=TCM_NN, facts=lambda cell: ({}, {}), splits
     def predict(cell):
         details, others = facts(cell)
         scores = np.where(np.array(predicted)[:, None] == CLASSES, 0.9, 0.01)
-        prediction = Prediction(CLASSES, scores, "p-value", extra=others.pop("extra", {}))
-        result = result_of(cell, {"p-value": prediction}, truth, **others)
-        result.views.fit_details = FitDetails(**details)
-        return result
+        view = Prediction(CLASSES, scores, "p-value")
+        return result_of(cell, view, truth, fit_details=FitDetails(**details), **others)
 
-    names = [f"r{split}" for split in range(splits)]
-    return result_warnings(make_run(make_config(list(methods)), predict, infos("d", rows=60), names))
+    return result_warnings(run_by_hand(methods, predict, splits=splits, rows=60))
 
 
 @pytest.mark.parametrize(
