@@ -142,7 +142,7 @@ def _unreachable_votes(config: Config, data: DataSet) -> Iterator[Warned]:
     largest = 2 / classes
     above = [threshold for threshold in config.thresholds if threshold > largest]
     for entry in config.methods:
-        if entry.name == "ovo-svm" and classes > 2 and above:
+        if entry.name == "ovo-svm" and above:
             listed = ", ".join(f"{threshold:g}" for threshold in above)
             sentence = (
                 f"a vote share of ovo-svm is at most 2/{classes} = {largest:.3g} with {classes} classes, "

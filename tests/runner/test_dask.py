@@ -77,18 +77,18 @@ def test_results_errors_and_deaths(cluster, tmp_path):
 
 def test_few_items_wait_at_the_scheduler(cluster):
     """The queue of a million cells is in the run, not in the scheduler."""
-    engine, taken, most = DaskEngine(cluster), 0, 0
+    engine, submitted, most = DaskEngine(cluster), 0, 0
     while engine.workers < 2:
         time.sleep(0.2)
 
     def next_item():
-        nonlocal taken
-        taken += 1
-        return ("square", taken) if taken <= 50 else None
+        nonlocal submitted
+        submitted += 1
+        return ("square", submitted) if submitted <= 50 else None
 
     for done, _ in enumerate(engine.run(next_item, work)):
-        most = max(most, min(taken, 50) - done)
-    assert taken > 50 and most <= 4
+        most = max(most, min(submitted, 50) - done)
+    assert submitted > 50 and most <= 4
 
 
 def test_threads_run_one_item_at_a_time_and_a_lost_scheduler_stops_the_run(tmp_path, caplog):
@@ -139,7 +139,7 @@ def test_a_run_on_a_cluster_whose_workers_are_killed_has_the_bytes_of_a_run_in_o
         modules = client.run_on_scheduler(lambda: {*sys.modules})
         assert "confml.runner.dask_calls" in modules and "confml.runner.tasks" not in modules
         worker_modules = client.run(lambda: {*sys.modules}, nanny=True).values()
-        assert all("confml.runner.tasks" in found for found in worker_modules)
+        assert all("confml.runner.tasks" in names for names in worker_modules)
     run_config(config, tmp_path / "serial", Execution(1, engine="serial"))
     for folder in ("dask-run", "serial"):
         write_report(open_run(tmp_path / folder), tmp_path / folder)

@@ -35,18 +35,18 @@ def test_power_martingale_is_its_product():
 def test_simple_mixture_is_its_integral(shape):
     """p-values too small, about right, and too large: both ways of computing it, and the border between."""
     p = np.random.default_rng(1).beta(shape, 1, 60)
-    found = simple_mixture(p)
+    logs = simple_mixture(p)
     for n in (1, 2, 7, 30, 60):
         S = -math.fsum(np.log(p[:n]))
         integral = quad(lambda e, n=n, S=S: math.exp(n * math.log(e) + S * (1 - e)) if e else 0.0, 0, 1)[0]
-        assert found[n - 1] == pytest.approx(math.log10(integral), abs=1e-7), n
+        assert logs[n - 1] == pytest.approx(math.log10(integral), abs=1e-7), n
 
 
 def test_simple_mixture_of_many_p_values_neither_overflows_nor_breaks_off():
     for p in (np.full(20_000, 1e-9), np.full(20_000, 1 - 1e-12), np.full(20_000, math.exp(-1)), np.zeros(9)):
-        found = simple_mixture(p)
-        assert np.all(np.isfinite(found))
-        assert np.all(np.abs(np.diff(np.diff(found))) < 0.5 if p[0] < 1e-3 else np.diff(found) < 0.01)
+        logs = simple_mixture(p)
+        assert np.all(np.isfinite(logs))
+        assert np.all(np.abs(np.diff(np.diff(logs))) < 0.5 if p[0] < 1e-3 else np.diff(logs) < 0.01)
     assert simple_mixture(np.full(5, math.exp(-1) / 10))[-1] > 0 > simple_mixture(np.full(5, 0.9))[-1]
 
 

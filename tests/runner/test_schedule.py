@@ -64,5 +64,5 @@ def test_the_final_fits_of_the_last_tuned_cells_come_after_all_inner_folds(tmp_p
     plan = make_plan(config, load_datasets(config))
     missing = {cell.key for cell in plan.cells}
     tasks = make_tasks(plan, missing, (), tmp_path, tmp_path, tmp_path.joinpath, workers=workers)
-    letters = ["i" if one.kind == "inner" else one.context.method[0] for one in tasks]
+    letters = ["i" if task.kind == "inner" else task.context.method[0] for task in tasks]
     assert "".join(letters) == order

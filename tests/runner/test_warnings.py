@@ -184,7 +184,7 @@ def test_a_level_below_the_smallest_p_value(methods, facts, words):
     labels = ["a", "b"] * 30
     warnings = warned(labels, labels, methods, facts)
     assert [warning.code for warning in warnings] == ["level-too-small"] * len(words)
-    assert all(re.search(*pair) for pair in zip(words, [one.text for one in warnings], strict=True))
+    assert all(re.search(*pair) for pair in zip(words, [warning.text for warning in warnings], strict=True))
 
 
 @pytest.mark.parametrize(
