@@ -214,8 +214,8 @@ def _experiment(data: DataSet, reasons: dict[str, str]) -> dict[str, Any]:
         "random forest": "any classifier with p-values from "
         + ("a calibration part" if is_large else "folds: these data are too few for a calibration part"),
         "boosting": "the same",
-        "levels": f"significance levels; the smallest possible p-value{f' of {rarest}' if mondrian else ''} "
-        f"is about 1/{counted + 1} = {1 / (counted + 1):.2g}",
+        "levels": f"significance levels; the smallest possible p-value{f' of {rarest}' if mondrian else ''}"
+        f"{' of split' * is_large} is about 1/{counted + 1} = {1 / (counted + 1):.2g}",
     }
     named: dict[str, dict[str, Any]] = {
         "logistic regression": {"name": "sklearn.linear_model.LogisticRegression", "max_iter": 1000},

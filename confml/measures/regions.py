@@ -71,7 +71,7 @@ def smallest_p_notes(
     number for all rows without ``kind``. kind: noun of the classes or groups. of, noun: the method, and one
     of the rows, for the sentences.
     """
-    notes = []
+    notes, labels = [], {"": "any label", "classes": "these classes"}.get(kind, "any label there")
     for level in sorted(map(float, levels)):
         needed = rows_needed(level)
         few = {name: _count(n, noun) for name, n in counts.items() if needed is None or n < needed}
@@ -84,7 +84,7 @@ def smallest_p_notes(
             shown = [f"{name} ({few[name]})" for name in sorted(few)]
         notes.append(
             f"level {level!r} is below the smallest possible p-value{f' of {of}' if of else ''}{where} and "
-            f"cannot exclude any label{' there' if kind else ''}: "
+            f"cannot exclude {labels}: "
             f"{', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}, "
             + ("no number of rows is enough" if needed is None else f"at least {needed} are needed")
         )

@@ -52,7 +52,7 @@ class Accepted(NamedTuple):
                 return text
         needed, rows = self.strictest["needed"], self.strictest["calibration_rows"]
         if rows < needed:
-            return f"{text} For 1 % {needed} held-out rows without an error are needed. A split has {rows}."
+            return f"{text} A risk of 1 % needs {needed} held-out rows without an error. A split has {rows}."
         return f"{text} The most confident predictions have too many errors to certify 1 %."
 
     @property

@@ -272,7 +272,7 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
             f"Regions of {label} at level {level!r} contain the true label of a new row with probability "
             f"{about} {share}. This is an average over training sets and rows, which must be exchangeable."
         )
-    text = f"The regions of {label} have no guarantee of {share}"
+    text = f"The regions of {label} have no guaranteed coverage of {share}"
     if comparisons.estimate(chosen, SIZE, level) is None:
         text = f"{label} has no regions"
     errors = {
@@ -284,10 +284,10 @@ def _guarantee(comparisons: Comparisons, dataset: str, chosen: Line, comparison:
         return f"{text}."
     worse = {line for line in errors if line in comparison.lines and comparison.worse(line)}
     guaranteed = min(errors, key=lambda line: (line in worse, errors[line], line))
-    times = comparisons.seconds(guaranteed) / max(comparisons.seconds(chosen), 1e-9)
-    price = f", and take {times:.2g} times as long" if math.isfinite(times) and f"{times:.2g}" != "1" else ""
-    price += ", but the error is shown to be worse" if guaranteed in worse else ""
-    return f"{text}. Those of {comparisons.label(guaranteed)} have a guarantee of {share}{price}."
+    times = f"{comparisons.seconds(guaranteed) / max(comparisons.seconds(chosen), 1e-9):.2g}"
+    price = "" if times in ("1", "inf", "nan") else f"; the method takes {times} times as long"
+    price += "; its error is shown to be worse" if guaranteed in worse else ""
+    return f"{text}. Those of {comparisons.label(guaranteed)} have a guaranteed coverage of {share}{price}."
 
 
 def _low_coverage_text(comparisons: Comparisons, line: Line, level: float) -> str:
@@ -408,7 +408,7 @@ def _guarantee_over(comparisons: Comparisons, lines: Sequence[Line], level: floa
     if low:
         return f"The coverage of the regions of {method} is shown to be too low for {share} on {listed(low)}."
     promises = [comparisons.promise(line, level) for line in lines]
-    text = "no guarantee"
+    text = "no guaranteed coverage"
     if None not in promises:
-        text = "an approximate guarantee" if any(promises) else "a guarantee"
+        text = "an approximately guaranteed coverage" if any(promises) else "a guaranteed coverage"
     return f"The regions of {method} have {text} of {share}."

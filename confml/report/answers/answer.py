@@ -285,13 +285,10 @@ def _lowest(answers: Sequence[Answer], aim: str) -> str:
         return text
     tested = [answer for answer in answers if answer.compared]
     if not tested:
-        return f"{text} Nothing to compare with."
+        return f"{text} There is no second method to compare with."
     clear = sum(not answer.alike for answer in tested)
-    subject = "On no data set are all other methods"
-    if clear:
-        subject = f"On {clear} of {len(tested)} data sets all other methods are"
     power = detectable_text([answer.detectable for answer in tested])
-    text += f" {subject} significantly worse."
+    text += f" All other methods are significantly worse on {clear} of {len(tested)} data sets."
     return f"{text} {capitalised(power)}."
 
 

@@ -57,7 +57,7 @@ def test_ties_in_error_go_to_the_confidences_that_rank_errors():
     assert advice.recommended == "slow" and advice.best == "fast"
     assert "slow (6.0 %). No significant difference from fast (5.0 %)" in advice.head
     assert " or more would probably have been detected (80 % power)" in advice.rest
-    assert advice.rest.endswith("The regions of slow have no guarantee of 95 %.")
+    assert advice.rest.endswith("The regions of slow have no guaranteed coverage of 95 %.")
 
 
 def test_equal_confidences_leave_the_choice_to_a_guarantee_and_then_to_time():
@@ -86,7 +86,9 @@ def test_a_guarantee_and_its_price():
     run = run_of({"knn": probabilities(5), "slow": p_values(0.01, 6)})
     advice = advice_of(run, "error")
     assert advice.recommended == "knn"
-    assert advice.guarantee.startswith("The regions of knn have no guarantee of 95 %. Those of slow have")
+    assert advice.guarantee.startswith(
+        "The regions of knn have no guaranteed coverage of 95 %. Those of slow"
+    )
     assert "50 times as long" in advice.guarantee
     sure = advice_of(run_of({"knn": p_values(0.01), "bad": p_values(0.99, 30)}), "error")
     assert "contain the true label of a new row with probability at least 95 %" in sure.guarantee

@@ -100,11 +100,11 @@ def test_the_smallest_certified_limit_is_stated():
     alone = only(run_with_errors({"a": [0]}, 700)).accepted
     assert alone.certified == 1.0
     assert "accepts 100 % of new predictions at a risk of at most 2 %." in alone.certificate
-    assert alone.certificate.endswith("459 held-out rows without an error are needed. A split has 350.")
+    assert alone.certificate.endswith("needs 459 held-out rows without an error. A split has 350.")
     enough = only(run_with_errors({"a": [0]}, 1000)).accepted
     assert enough.certificate.endswith("at a risk of at most 1 %.")
     pair = only(run_with_errors({"a": [0], "b": [0]}, 1000)).accepted  # the choice of the method
-    assert pair.certificate.endswith("528 held-out rows without an error are needed. A split has 500.")
+    assert pair.certificate.endswith("needs 528 held-out rows without an error. A split has 500.")
     errors = only(run_with_errors({"a": [60]}, 1000)).accepted
     assert "at a risk of at most 2 %. The most confident predictions have too many" in errors.certificate
     # There is no certificate for groups.
@@ -117,4 +117,4 @@ def test_a_certificate_on_some_of_the_splits():
     most = only(run_with_errors({"a": [0, 0, 350]}, rows=700)).accepted
     assert "most often of a, accept 67 % of new predictions at a risk of at most 2 %." in most.certificate
     none = only(run_with_errors({"a": [690, 690, 690]}, rows=700)).accepted
-    assert none.certificate.startswith("No threshold is certified. For 1 % ")
+    assert none.certificate.startswith("No threshold is certified. A risk of 1 % needs ")
