@@ -132,12 +132,10 @@ def _rare_classes(data: DataSet, train: np.ndarray) -> list[Finding]:
         return []
     few = few[np.argsort(counts[few], kind="stable")]
     shown = listed(f"'{short(str(classes[j]), 40)}' ({counted(int(counts[j]), 'row')})" for j in few)
-    smallest = int(counts.min())
     sentence = f"{len(few)} of {len(classes)} classes {'is' if len(few) == 1 else 'are'} rare: {shown}"
-    remedy = (
-        f"merge classes or collect rows; a label-conditional p-value of a class with "
-        f"{counted(smallest, 'row')} is at least {1 / (smallest + 1):.2g}"
-    )
+    remedy = "merge classes or collect rows; a label-conditional p-value from n rows is at least 1 / (n + 1)"
+    if 2 * len(classes) > len(train):
+        remedy = "confml predicts classes and not numbers; name another label, or intervals of this one"
     return [Finding("rare-classes", sentence, remedy)]
 
 

@@ -50,7 +50,8 @@ def train_test_pairs(
             warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
             pairs = list(splitter.split(np.zeros((len(divided), 1)), y[divided], groups))
     except ValueError as error:
-        raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
+        message = f"{name} cannot be split into {_described(size)}: {error}"
+        raise ConfigError(message, hint="merge rare classes" if stratify else None) from None
     return [(np.sort(np.append(divided[train], alone)), np.sort(divided[test])) for train, test in pairs]
 
 
