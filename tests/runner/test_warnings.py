@@ -134,7 +134,7 @@ def warned(predicted, truth, methods=TCM_NN, facts=lambda cell: ({}, {}), splits
     def predict(cell):
         details, others = facts(cell)
         scores = np.where(np.array(predicted)[:, None] == CLASSES, 0.9, 0.01)
-        view = Prediction(CLASSES, scores, "p-value")
+        view = Prediction(CLASSES, scores, "p-value", extra=others.pop("extra", {}))
         return result_of(cell, view, truth, fit_details=FitDetails(**details), **others)
 
     return result_warnings(run_by_hand(methods, predict, splits=splits, rows=60))
