@@ -1,8 +1,8 @@
 """A user's CSV files: what they may look like, and one clear message for each mistake."""
 
 import bz2
-import csv as csv_module
 import gzip
+from csv import writer as csv_writer
 
 import numpy as np
 import pandas as pd
@@ -19,28 +19,12 @@ from confml.errors import ConfigError, DataError
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
 
 
-@pytest.fixture
-def csv(tmp_path):
-    """``csv(text, **keys)`` loads a file of that text; ``test_text`` is a test file's."""
-
-    def make(text, test_text=None, /, label="y", **keys):
-        path = tmp_path / "mine.csv"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        if test_text is not None:
-            keys["test"] = str(tmp_path / "new.csv")
-            (tmp_path / "new.csv").write_bytes(test_text.encode())
-        return load({"name": "mine", "csv": str(path), "label": label, **keys})
-
-    make.folder = tmp_path
-    return make
-
-
-def error(csv, *args, kind=DataError, **keys) -> str:
-    """The message of the error, without the folder of the files."""
+def error(csv, *texts, kind=DataError, **keys) -> str:
+    """The message of the error."""
     with pytest.raises(kind) as caught:
-        csv(*args, **keys)
+        csv(*texts, **keys)
     assert type(caught.value) is kind
-    return str(caught.value).replace(f"{csv.folder}/", "")
+    return str(caught.value)
 
 
 # ---- what is read
@@ -85,13 +69,9 @@ def test_the_same_table_in_other_clothes(csv, text):
 
 
 def test_quoted_fields_may_hold_separators_quotes_and_lines(csv):
-    data = csv(
-        'x,"the, size",y\n1,2,"a ""big"", one"\n3,4,"two\nlines"\n5,6,"two\nlines"\n7,bad,b\n',
-        ignore=["the, size"],
-    )
-    assert data.y.tolist() == ['a "big", one', "two\nlines", "two\nlines", "b"]
-    said = error(csv, 'x,y\n1,"a\nb"\n2,c\nbad,c\n3,c\n')
-    assert "'bad' on line 5" in said
+    text = 'x,"the, size",y\n1,2,"a ""big"", hat"\n3,4,"two\nlines"\n5,6,"two\nlines"\n7,bad,b\n'
+    data = csv(text, ignore=["the, size"])
+    assert data.y.tolist() == ['a "big", hat', "two\nlines", "two\nlines", "b"]
 
 
 def test_encodings(csv):
@@ -157,13 +137,9 @@ def test_a_category_and_a_column_of_the_test_file_alone(csv):
     assert data.attributes == ("colour=blue", "colour=red")
     assert data.X.tolist() == [[0, 1], [1, 0], [0, 1], [0, 0], [0, 1], [0, 0]]
     assert data.table[:, 0].tolist() == [1, 0, 1, -1, 1, -1]
-    for note in (
-        "new.csv: columns that the training rows do not have are not used: 'extra'",
-        "'colour' has categories that no training row has: 'green' (2 rows, the first on line 2)",
-        "1 of 3 classes have only one row, so no split has it in both parts: 'c'; is 'y' the class?",
-        "classes in the test file only, which cannot be learnt: 'c' (1 row)",
-    ):
-        assert note in "\n".join(data.notes)
+    notes = "\n".join(data.notes)
+    assert "not used: 'extra'" in notes and "'green' (2 rows, the first on line 2)" in notes
+    assert "1 of 3 classes have only one row" in notes and "in the test file only" in notes
 
 
 def test_groups_are_no_attribute(csv):
@@ -194,8 +170,6 @@ def test_missing_values_are_kept_for_means_where_asked_for(csv):
     assert data.notes == ("mine.csv: mean imputation of 2 missing values",)
 
 
-# ---- mistakes: in the file
-
 # ---- kinds of columns
 
 
@@ -204,12 +178,9 @@ def test_a_column_without_numbers_is_categorical_and_a_note_says_so(csv):
     data = csv(text, missing="mean")
     assert data.checksum == csv(text, missing="mean", nominal=["colour", "size"]).checksum
     assert data.attributes == ("colour=blue", "colour=red", "x", "size=big")
-    assert data.notes[1] == (
-        "columns without numbers are taken as categorical: 'colour' (2 categories), 'size' (1 category)"
-    )
-    one = csv("colour,x,y\nred,1,a\nblue,2,b\n", "colour,x,y\n7,1,a\nred,2,b\n")
-    assert one.table[:, 0].tolist() == [1, 0, -1, 1]
-    assert "a column without numbers is taken as categorical: 'colour' (2 categories)" in one.notes
+    assert data.notes[1].endswith("categorical: 'colour' (2 categories), 'size' (1 category)")
+    data = csv("colour,x,y\nred,1,a\nblue,2,b\n", "colour,x,y\n7,1,a\nred,2,b\n")
+    assert data.table[:, 0].tolist() == [1, 0, -1, 1]
 
 
 def test_a_column_of_texts_that_all_differ_is_an_identifier(csv):
@@ -217,13 +188,9 @@ def test_a_column_of_texts_that_all_differ_is_an_identifier(csv):
     data = csv(f"who,x,y\n{rows}")
     assert data.attributes == ("x",) and data.id_columns == ("who",)
     assert data.identifiers()["who"].tolist() == [f"P{i}" for i in range(12)]
-    assert data.notes == (
-        "columns with a different text in every row are taken as identifiers, not as features: 'who'; "
-        "nominal: [who] makes it a feature",
-    )
+    assert "nominal: [who] makes it a feature" in data.notes[0] and len(data.notes) == 1
     assert len(csv(f"who,x,y\n{rows}", nominal="who").attributes) == 13
-    said = error(csv, "who,y\n" + "".join(f"P{i},{'ab'[i % 2]}\n" for i in range(12)))
-    assert "no features are left: a different text in every row of 'who'" in said
+    assert "no features are left" in error(csv, f"who,x,y\n{rows}", ignore="x")
 
 
 def test_duplicates_are_dropped_whatever_the_form_of_numbers_and_identifiers(csv):
@@ -251,24 +218,22 @@ def test_rows_keep_their_lines_and_identifiers(csv):
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "zst"])
 def test_a_compressed_file_is_read(csv, tmp_path, ending):
-    plain = csv(GOOD)
-    content = GOOD.encode()
-    if ending == "zst":
-        packed = pa.compress(content[:20], "zstd", asbytes=True) + pa.compress(
-            content[20:], "zstd", asbytes=True
-        )
-    else:
-        packed = {"gz": gzip, "bz2": bz2}[ending].compress(content)
+    compress = {
+        "gz": gzip.compress,
+        "bz2": bz2.compress,
+        "zst": lambda content: pa.compress(content, "zstd", asbytes=True),
+    }[ending]
+    packed = compress(GOOD[:20].encode()) + compress(GOOD[20:].encode())
     path = tmp_path / f"small.csv.{ending}"
     path.write_bytes(packed)
     data = load({"csv": str(path), "label": "y"})
-    assert data.checksum == plain.checksum and data.name == "small"
+    assert data.checksum == csv(GOOD).checksum and data.name == "small"
     path.write_bytes(packed[:-6])
     with pytest.raises(DataError, match="the compressed data are broken"):
         load({"csv": str(path), "label": "y"})
 
 
-def test_a_compressed_file_that_would_fill_the_memory_is_refused(csv, tmp_path, monkeypatch):
+def test_a_compressed_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(table_files, "available_memory", lambda: 8 * 10**6)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(GOOD.encode() + b"1,2,yes\n" * 10**6))
@@ -284,11 +249,8 @@ FRAME = {
 }
 
 
-@pytest.mark.parametrize(("ending", "package", "line"), [("parquet", "pyarrow", 1), ("xlsx", "openpyxl", 2)])
-def test_a_parquet_file_and_an_excel_workbook_are_read(tmp_path, ending, package, line):
-    pytest.importorskip(package)
-    import pandas as pd
-
+@pytest.mark.parametrize(("ending", "line"), [("parquet", 1), ("xlsx", 2)])
+def test_a_parquet_file_and_an_excel_workbook_are_read(tmp_path, ending, line):
     path = tmp_path / f"small.{ending}"
     frame = pd.DataFrame(FRAME)
     frame.to_parquet(path) if ending == "parquet" else frame.to_excel(path, index=False)
@@ -296,9 +258,8 @@ def test_a_parquet_file_and_an_excel_workbook_are_read(tmp_path, ending, package
     assert data.table_attributes == ("x", "n", "c") and data.categories == (None, None, ("blue", "red"))
     np.testing.assert_array_equal(data.table[:, 0], FRAME["x"])
     assert data.lines.tolist() == [line, line + 1, line + 2, line + 3]
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=rf"small\.{ending}, row {line + 1}, column 'x': the field is empty"):
         load({"csv": str(path), "label": "y"})
-    assert f"small.{ending}, row {line + 1}, column 'x': the field is empty" in str(caught.value)
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(DataError, match="this is not a"):
         load({"csv": str(path), "label": "y"})
@@ -311,14 +272,11 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
     monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
     monkeypatch.setattr(coding, "FEWEST_SPARSE", 10**9)
     rows = "".join(f"{i},k{i},{i % 2}\n" for i in range(3000))
-    said = error(csv, f"x,t,y\n{rows}", nominal="t")
-    assert said == (
-        "coding 3000 rows as 3001 columns ('t' has 3000 categories) takes 0.1 GB of memory; "
-        "0.1 GB are available; leave it out with ignore: [t], or merge its rare categories"
-    )
+    message = error(csv, f"x,t,y\n{rows}", nominal="t")
+    assert "3001 columns ('t' has 3000 categories)" in message and "ignore: [t]" in message
     monkeypatch.setattr(memory, "LARGE", 10**7)
     monkeypatch.setattr(memory, "available_memory", lambda: 10**12)
-    with pytest.warns(UserWarning, match=r"coding 3000 rows as 3001 columns .* takes 0.1 GB of memory"):
+    with pytest.warns(UserWarning, match="3001 columns .* takes 0.1 GB of memory"):
         csv(f"x,t,y\n{rows}", nominal="t")
 
 
@@ -328,11 +286,11 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ({"label": "Y"}, "there is no label column 'Y'; did you mean 'y'? (the columns are age, size, y)"),
-        ({"label": "class"}, "there is no label column 'class'; the columns are age, size, y"),
-        ({"ignore": ["age", "sise"]}, "there is no column of ignore: 'sise'; did you mean 'size'?"),
-        ({"groups": "site"}, "there is no column of groups: 'site'"),
-        ({"id": "age", "nominal": ["age"]}, "mine.csv: column 'age' is listed under nominal and id"),
+        ({"label": "Y"}, "'Y'; did you mean 'y'?"),
+        ({"label": "class"}, "the columns are age, size, y"),
+        ({"ignore": ["age", "sise"]}, "column of ignore: 'sise'; did you mean 'size'?"),
+        ({"groups": "site"}, "column of groups: 'site'"),
+        ({"id": "age", "nominal": ["age"]}, "column 'age' is listed under nominal and id"),
         ({"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
     ],
 )
@@ -342,35 +300,30 @@ def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
 
 def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
     csv(GOOD)
-    with pytest.raises(DataError) as caught:
-        load({"csv": str(tmp_path / "mien.csv"), "label": "y"})
-    assert str(caught.value) == f"{tmp_path / 'mien.csv'}: no such file; did you mean 'mine.csv'?"
-    assert caught.value.exit_code == 3
-    with pytest.raises(DataError, match="no such file, nor a folder"):
-        load({"csv": str(tmp_path / "none" / "mine.csv"), "label": "y"})
-    with pytest.raises(DataError, match="this is a folder, not a table file"):
-        load({"csv": str(tmp_path), "label": "y"})
+    for path, words in (
+        ("mien.csv", r"mien\.csv: no such file; did you mean 'mine\.csv'\?"),
+        ("none/mine.csv", "no such file, nor a folder"),
+        ("", "this is a folder"),
+    ):
+        with pytest.raises(DataError, match=words):
+            load({"csv": tmp_path / path, "label": "y"})
 
 
 # ---- whatever a file holds
 
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
 
 @settings(max_examples=100)
 @given(
-    values=st.lists(
-        st.tuples(
-            st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["no", "a,b", 'c"d', "1"])
-        ),
-        min_size=4,
-        max_size=12,
-    ),
+    values=st.lists(st.tuples(FINITE, st.sampled_from(["no", "a,b", 'c"d', "1"])), min_size=4, max_size=12),
     separator=st.sampled_from([",", ";", "\t", "|"]),
 )
 def test_what_another_program_writes_is_read_back(tmp_path_factory, values, separator):
     path = tmp_path_factory.getbasetemp() / "written.csv"
     values = [*values, (1.0, "no"), (2.0, "a,b"), (1.0, "no"), (2.0, "a,b")]
     with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv_module.writer(stream, delimiter=separator)
+        writer = csv_writer(stream, delimiter=separator)
         writer.writerow(["x", "y"])
         writer.writerows([repr(x), label] for x, label in values)
     data = load({"csv": str(path), "label": "y"})
@@ -385,21 +338,18 @@ SPELLINGS = (
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
-def test_one_list_of_missing_values_for_every_column_and_reader(tmp_path, text):
+def test_one_list_of_missing_values_for_every_column_and_reader(csv, tmp_path, text):
     """-nan was imputed in silence, and None became a class."""
     rows = [f"{row}.5,{'uv'[row % 2]},{'pq'[row % 2]}" for row in range(12)]
-    path = tmp_path / "mine.csv"
-    spec = {"name": "mine", "csv": str(path), "label": "y"}
     for column, name in enumerate(("x", "colour", "y")):
         fields = rows[4].split(",")
         fields[column] = text
-        path.write_text("\n".join(["x,colour,y", *rows[:4], ",".join(fields), *rows[5:]]) + "\n")
-        with pytest.raises(DataError, match=rf"line 6, column '{name}'"):
-            load(spec)
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        with pytest.raises(DataError, match=rf"row 5, column '{name}'"):
-            load_tables(spec, [frame_table(frame, "mine")])
+        content = "\n".join(["x,colour,y", *rows[:4], ",".join(fields), *rows[5:]]) + "\n"
+        assert f"line 6, column '{name}'" in error(csv, content)
+        frame = pd.read_csv(tmp_path / "mine.csv", dtype=str, keep_default_na=False)
+        with pytest.raises(DataError, match=f"row 5, column '{name}'"):
+            load_tables({"csv": "mine", "label": "y"}, [frame_table(frame, "mine")])
         if name != "y":
-            data = load({**spec, "missing": "mean"})
+            data = csv(content, missing="mean")
             assert np.isnan(data.table[4, column]) and not np.isnan(np.delete(data.table, 4, axis=0)).any()
             assert data.categories[1] == ("u", "v")
