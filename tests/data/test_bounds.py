@@ -3,11 +3,13 @@
 import os
 import threading
 
+import numpy as np
+import pandas as pd
 import pytest
 from command_line import command, refusal
 
 from confml.config import make_config
-from confml.data import load
+from confml.data import load, memory
 from confml.data.table_files import read_table
 from confml.errors import ConfigError, DataError
 
@@ -24,13 +26,10 @@ def strange(request, tmp_path, monkeypatch):
 
 
 def test_devices_and_pipes_are_no_data(strange):
-    with pytest.raises(DataError, match="not a regular file"):
-        load({"csv": strange, "label": "y"})
-    with pytest.raises(DataError, match="not a regular file"):
-        read_table(strange)
     os.symlink(strange, "link.parquet")
-    with pytest.raises(DataError, match="not a regular file"):
-        read_table("link.parquet")
+    for path in (strange, "link.parquet"):
+        with pytest.raises(DataError, match="not a regular file"):
+            load({"csv": path, "label": "y"})
 
 
 FIT = ("predict", "--train", "t.csv", "--label", "y", "--method", "naive-bayes")
@@ -71,12 +70,12 @@ SWEEP, TUNE = ({key: {"k": [1, 2, 3]}} for key in ("sweep", "tune"))
     [
         ("SPLITS", None, "", {"repeats": 10**12}, {}),
         ("SPLITS", None, "", {"kind": "k-fold", "folds": 10, "repeats": 200_000}, {}),
-        ("SPLITS", 3, "3 splits per data set are more than the limit of 2", {"repeats": 3}, {}),
-        ("FITS", None, "20,000,000 fits per data set", {"repeats": 200_000}, {"sweep": {"k": "1..100"}}),
-        ("FITS", 6, "6 fits per data set are more than the limit of 5", {"repeats": 2}, SWEEP),
-        ("FITS", 2, "2 fits per data set are more than the limit of 1", {"repeats": 2}, TUNE),
-        ("COMBINATIONS", 3, "3 combinations, expected at most 2", {"repeats": 2}, SWEEP),
-        ("COMBINATIONS", 3, "3 combinations, expected at most 2", {"repeats": 2}, TUNE),
+        ("SPLITS", 3, "3 splits", {"repeats": 3}, {}),
+        ("FITS", None, "20,000,000 fits", {"repeats": 200_000}, {"sweep": {"k": "1..100"}}),
+        ("FITS", 6, "6 fits", {"repeats": 2}, SWEEP),
+        ("FITS", 2, "2 fits", {"repeats": 2}, TUNE),
+        ("COMBINATIONS", 3, "3 combinations", {"repeats": 2}, SWEEP),
+        ("COMBINATIONS", 3, "3 combinations", {"repeats": 2}, TUNE),
     ],
 )
 def test_limits_of_runs_can_be_raised(monkeypatch, limit, most, message, protocol, method):
@@ -108,15 +107,10 @@ def test_columns_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
 
 def test_parquet_of_many_equal_values_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A few kilobytes can hold any number of equal values."""
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    from confml.data import memory
-
     path = tmp_path / "t.parquet"
-    zeros = pa.array([0] * 3 * 10**6, pa.int8())
-    parquet.write_table(pa.table({"x": zeros, "y": zeros}), path)
+    zeros = np.zeros(3 * 10**6, np.int8)
+    pd.DataFrame({"x": zeros, "y": zeros}).to_parquet(path)
     assert path.stat().st_size < 10**5
     monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
-    with pytest.raises(DataError, match="a table of 3,000,000 rows takes 0.1 GB of memory"):
+    with pytest.raises(DataError, match="3,000,000 rows takes 0.1 GB"):
         read_table(path)

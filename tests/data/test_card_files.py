@@ -47,24 +47,20 @@ def test_a_whole_card(card):
 
 
 @pytest.mark.parametrize(
-    "old, new, line, said",
+    ("old", "new", "line", "key"),
     [
         ("label: y", "lable: y", 14, "lable"),
-        ("  rows: 2", "  rows: two", 16, "expect.rows: Input should be a valid integer, got 'two'"),
-        ("  rows: 2\n", "", 15, "expect.rows: Field required"),
+        ("  rows: 2", "  rows: two", 16, "expect.rows"),
+        ("  rows: 2\n", "", 15, "expect.rows"),
         ("label: y", "label: y\nmissing: median", 15, "missing"),
         # No name leads out of the cache.
         ("name: toy.data", "name: ../../toy.data", 8, "name"),
         ("label: y", "label: y\nfolder: a/b", 15, "folder"),
     ],
 )
-def test_mistakes_name_file_and_line(card, old, new, line, said, tmp_path):
-    assert CARD.count(old) == 1
-    with pytest.raises(DataError) as caught:
+def test_mistakes_name_file_and_line(card, old, new, line, key):
+    with pytest.raises(DataError, match=rf"toy\.yaml:{line}:\d+: .*{key}"):
         card(CARD.replace(old, new))
-    message = str(caught.value)
-    assert message.startswith(f"{tmp_path / 'toy.yaml'}:{line}:"), message
-    assert said in message
 
 
 def test_variant_takes_everything_else_from_its_base(card):
@@ -82,17 +78,13 @@ def test_mistake_in_a_base_names_the_base(card, tmp_path):
 
 
 def test_unknown_data_set():
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match="did you mean 'usps'"):
         read_card("uspz")
-    assert str(caught.value) == "unknown data set 'uspz'; did you mean 'usps'?"
-    assert caught.value.exit_code == 2
     for name in ("../cards", "", ".x", "x\0"):
         with pytest.raises(ConfigError, match="unknown data set"):
             read_card(name)
 
 
 def test_column_names():
-    assert column_names(("id", "a[1..3]", "x[9..11]-mean")) == (
-        *("id", "a1", "a2", "a3"),
-        *("x9-mean", "x10-mean", "x11-mean"),
-    )
+    names = ("id", "a1", "a2", "a3", "x9-mean", "x10-mean", "x11-mean")
+    assert column_names(("id", "a[1..3]", "x[9..11]-mean")) == names

@@ -32,6 +32,9 @@ SMARTSVM_TABLE_1 = {
 }
 
 
+ADDRESS = r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/\S+$"
+
+
 @pytest.mark.real_data
 @pytest.mark.parametrize(  # two take seconds to read: fars-smartsvm reads the same file as fars
     "name",
@@ -46,8 +49,8 @@ def test_loads_with_the_rows_and_classes_that_its_card_expects(name, needs_data)
     assert np.isnan(data.X).any() == (name == "wisconsin-all-rows")
     if name in SMARTSVM_TABLE_1:
         sizes = data.class_counts().values()
-        found = (*data.X.shape, len(data.classes), min(sizes), max(sizes))
-        assert found == SMARTSVM_TABLE_1[name]
+        numbers = (*data.X.shape, len(data.classes), min(sizes), max(sizes))
+        assert numbers == SMARTSVM_TABLE_1[name]
 
 
 @pytest.mark.real_data
@@ -92,9 +95,7 @@ def test_card_says_where_the_data_are_from(name):
         assert not card.files
     for file in card.files:
         if file.address is not None:
-            assert re.match(
-                r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/\S+$", file.address
-            )
+            assert re.match(ADDRESS, file.address)
         assert len({file.folder for file in card.files}) == 1
         assert file.rows is not None or isinstance(card.reader, Idx)
     if card.columns is not None:

@@ -18,9 +18,8 @@ def sha(data: bytes) -> str:
 
 
 def card_file(data: bytes = RIGHT, **keys) -> CardFile:
-    given = {"name": "a.data", "folder": "toy", "sha256": sha(data), "address": "http://127.0.0.1:9/a"}
-    given.update(keys)
-    return CardFile(**{key.replace("_", "-"): value for key, value in given.items() if value is not None})
+    values = {"name": "a.data", "folder": "toy", "sha256": sha(data), "address": "http://127.0.0.1:9/a"}
+    return CardFile(**values | keys)
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_the_first_right_file_is_taken_and_wrong_ones_are_skipped(folders):
 
 
 def test_a_gzip_file_packed_in_another_way_is_right_by_its_content(folders):
-    file = card_file(gzip.compress(RIGHT, 9, mtime=0), content_sha256=sha(RIGHT))
+    file = card_file(gzip.compress(RIGHT, 9, mtime=0), **{"content-sha256": sha(RIGHT)})
     path = put(folders[0], gzip.compress(RIGHT, 1, mtime=99))
     assert look(file).path == path
     put(folders[0], gzip.compress(WRONG))
@@ -77,7 +76,7 @@ def test_a_gzip_file_packed_in_another_way_is_right_by_its_content(folders):
 
 @pytest.mark.parametrize("data", [RIGHT, gzip.compress(RIGHT, mtime=0)[:-4], b""])
 def test_what_is_not_a_whole_gzip_file_is_wrong(folders, data):
-    file = card_file(sha256=None, content_sha256=sha(RIGHT))
+    file = card_file(**{"sha256": None, "content-sha256": sha(RIGHT)})
     path = put(folders[0], data)
     if data:
         with pytest.raises(DataError, match="is not a whole gzip file"):

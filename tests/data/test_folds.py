@@ -64,8 +64,8 @@ def test_inner_folds_of_groups_leave_every_class_to_learn_from():
         assert set(numbers[groups == 5]) == {-1}, "all that there is of class 2"
 
 
-def drawn(draw, *given, **options):
-    return draw(*given, np.random.default_rng(7), **options).tolist()
+def drawn(draw, *arguments, **options):
+    return draw(*arguments, np.random.default_rng(7), **options).tolist()
 
 
 def test_the_numbers_drawn_stay_the_same():
@@ -88,8 +88,8 @@ def test_single_rows_are_dealt_like_the_others():
         for row in rng.permutation(np.flatnonzero(codes == code)):
             expected[row] = dealt % folds
             dealt += 1
-    found = fold_numbers(codes, folds, np.random.default_rng(5), single_rows=True)
-    assert found.tolist() == expected.tolist()
+    numbers = fold_numbers(codes, folds, np.random.default_rng(5), single_rows=True)
+    assert numbers.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("stratify", [True, False])

@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 from confml.data import load
-from confml.data.generators import (
-    GENERATORS,
-    five_gaussians_bayes_error,
-    load_generated,
-)
+from confml.data.generators import GENERATORS, five_gaussians_bayes_error, load_generated
 
 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_the_seed_decides(name):
-    first, same, other = (load_generated({"name": "made", "generate": name, "seed": s}) for s in (4, 4, 5))
-    assert first.checksum == same.checksum != other.checksum
+    first, same, differs = (load_generated({"name": "made", "generate": name, "seed": s}) for s in (4, 4, 5))
+    assert first.checksum == same.checksum != differs.checksum
     assert len(first) == GENERATORS[name].default_n and first.train_rows is None
     assert first.name == "made" and first.attributes[:2] == ("x1", "x2")
     assert tuple(first.classes.tolist()) == GENERATORS[name].classes
@@ -26,10 +22,10 @@ def test_the_seed_decides(name):
 def test_the_test_part_stands_behind_and_leaves_the_training_part_alone(name):
     alone = load({"name": "a", "generate": name, "n": 60, "seed": 2})
     both = load({"name": "a", "generate": name, "n": 60, "test-n": 40, "seed": 2})
-    more = load({"name": "a", "generate": name, "n": 60, "test_n": 80, "seed": 2})
+    larger = load({"name": "a", "generate": name, "n": 60, "test_n": 80, "seed": 2})
     assert both.train_rows.tolist() == list(range(60)) and both.test_rows.tolist() == list(range(60, 100))
-    assert (both.X[:60] == alone.X).all() and (more.X[:60] == alone.X).all()
-    assert more.test_rows.tolist() == list(range(60, 140))
+    assert (both.X[:60] == alone.X).all() and (larger.X[:60] == alone.X).all()
+    assert larger.test_rows.tolist() == list(range(60, 140))
     numbers = [column for column in range(alone.X.shape[1]) if len(np.unique(alone.X[:, column])) > 2]
     assert not np.isin(both.X[60:, numbers], both.X[:60, numbers]).any()  # boolean features repeat
 
@@ -54,9 +50,8 @@ def test_the_true_probability_fits_what_is_drawn(name, parameters):
     for low in np.arange(0, 1, 0.1):
         group = (p[:, 1] >= low) & (p[:, 1] <= low + 0.1)
         if group.sum() > 500:
-            assert second[group].mean() == pytest.approx(
-                p[group, 1].mean(), abs=4 * 0.5 / math.sqrt(group.sum())
-            )
+            error = 4 * 0.5 / math.sqrt(group.sum())
+            assert second[group].mean() == pytest.approx(p[group, 1].mean(), abs=error)
     error = np.mean(second != (p[:, 1] > 0.5))
     exact = generator.bayes_error(**parameters)
     assert error == pytest.approx(exact, abs=5 * math.sqrt(max(exact, 1e-12) / n))
@@ -65,8 +60,8 @@ def test_the_true_probability_fits_what_is_drawn(name, parameters):
 @pytest.mark.parametrize("name", [name for name in GENERATORS if "irrelevant" in GENERATORS[name].parameters])
 def test_irrelevant_attributes_leave_the_others_alone(name):
     make = GENERATORS[name].make
-    (X, y), (more, labels) = (make(50, np.random.default_rng(3), irrelevant=count) for count in (0, 4))
-    assert more.shape == (50, X.shape[1] + 4) and np.array_equal(more[:, : X.shape[1]], X)
+    (X, y), (wider, labels) = (make(50, np.random.default_rng(3), irrelevant=count) for count in (0, 4))
+    assert wider.shape == (50, X.shape[1] + 4) and np.array_equal(wider[:, : X.shape[1]], X)
     assert np.array_equal(labels, y)
 
 

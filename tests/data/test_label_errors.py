@@ -30,21 +30,16 @@ def evidence():
 
 def test_injected_errors_are_ranked_first(evidence):
     data, wrong = with_errors("wine-sklearn")
-    found = evidence
-    score = np.empty(len(data))
-    score[found.rows] = -found.p_label
-    assert average_precision_score(wrong, score) > 0.97
-    assert np.all(np.diff(found.p_label) >= 0) and sorted(found.rows) == list(range(len(data)))
-    assert wrong[found.rows[:12]].all()
+    rows, p_label = evidence.rows, evidence.p_label
+    assert average_precision_score(wrong[rows], -p_label) > 0.97
+    assert np.all(np.diff(p_label) >= 0) and sorted(rows) == list(range(len(data)))
     true = load({"name": "wine-sklearn"}).y
-    assert np.array_equal(found.likelier[:12], true[found.rows[:12]])
+    assert wrong[rows[:12]].all() and np.array_equal(evidence.likelier[:12], true[rows[:12]])
 
 
 def test_few_rows():
     data = load({"name": "wine-sklearn"})
-    few = dataclasses.replace(
-        data, X=data.X[:9], y=data.y[:9], table=data.table[:9], lines=None, train_rows=None, test_rows=None
-    )
+    few = dataclasses.replace(data, X=data.X[:9], y=data.y[:9], table=data.table[:9], lines=None)
     with pytest.raises(DataError, match="too few"):
         label_evidence(few)
 

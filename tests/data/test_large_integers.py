@@ -9,7 +9,6 @@ from confml.data import load
 from confml.data.csv_table import load_tables
 from confml.data.frame_table import frame_table
 from confml.data.new_rows import RowCoder
-from confml.data.text_table import TextTable
 
 FIRST, SECOND = 9007199254740992, 9007199254740993  # equal as float64
 FRAME = pd.DataFrame({"card": [FIRST, SECOND] * 20, "x": np.arange(40) % 7 / 2, "y": ["a", "b"] * 20})
@@ -33,12 +32,11 @@ def test_integers_that_a_float_rounds_are_categories_or_identifiers(tmp_path, ki
     assert any("above 2^53" in note and "'card'" in note for note in data.notes)
 
 
-def test_a_new_category_is_not_the_known_one_of_equal_float(tmp_path):
+def test_a_new_category_is_not_the_training_category_of_equal_float():
     frame = FRAME.assign(card=[FIRST, FIRST + 2] * 20, other=[FIRST + 1, FIRST + 5] * 20)
-    coder = RowCoder(
-        load_tables({"csv": "train", "label": "y", "nominal": "card"}, [frame_table(frame, "train")])
-    )
-    new: TextTable = frame_table(pd.DataFrame({"card": [FIRST, SECOND], "x": 0.5, "other": FIRST + 1}), "new")
+    spec = {"csv": "train", "label": "y", "nominal": "card"}
+    coder = RowCoder(load_tables(spec, [frame_table(frame, "train")]))
+    new = frame_table(pd.DataFrame({"card": [FIRST, SECOND], "x": 0.5, "other": FIRST + 1}), "new")
     assert coder.code(new).table[:, 0].tolist() == [0, -1]
 
 
@@ -47,11 +45,9 @@ def test_new_rows_with_such_numbers_in_a_column_of_numbers_are_named(tmp_path):
     train, new = tmp_path / "train.csv", tmp_path / "new.csv"
     FRAME.assign(card=[FIRST, FIRST + 2] * 20).to_csv(train, index=False)
     pd.DataFrame({"card": [FIRST, SECOND], "x": 0.5}).to_csv(new, index=False)
-    (note,) = [
-        note for note in confml.predict(train, new, label="y", method="knn").warnings if "2^53" in note
-    ]
-    assert f"column 'card' has whole numbers above 2^53, which are rounded to float64: '{SECOND}'" in note
-    assert "(1 row, the first on line 3)" in note
+    warnings = confml.predict(train, new, label="y", method="knn").warnings
+    (note,) = [warning for warning in warnings if "2^53" in warning]
+    assert "column 'card'" in note and f"'{SECOND}'" in note and "(1 row, the first on line 3)" in note
 
 
 ROUNDED = np.array([[FIRST, 1], [SECOND, 2], [FIRST, 3], [SECOND, 4]])

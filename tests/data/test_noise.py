@@ -38,8 +38,7 @@ def test_every_other_class_is_as_likely():
     for label in range(4):
         counts = np.bincount(noised[y == label], minlength=4)
         assert counts[label] == 0
-        others = np.delete(counts, label)
-        assert abs(others - 1000).max() < 5 * np.sqrt(3000 * (1 / 3) * (2 / 3))
+        assert abs(np.delete(counts, label) - 1000).max() < 5 * np.sqrt(3000 * (1 / 3) * (2 / 3))
 
 
 def test_the_rows_of_a_smaller_share_are_among_those_of_a_greater():

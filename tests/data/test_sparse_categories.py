@@ -1,11 +1,13 @@
 """Very many categories are coded sparsely; expected values are those of scikit-learn and of dense columns."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from command_line import command, refusal
+from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -27,9 +29,8 @@ def frame() -> pd.DataFrame:
     levels = np.concatenate([np.arange(LEVELS), rng.integers(0, LEVELS, 1800)])
     x = rng.normal(size=len(levels)).round(3)
     y = np.where(rng.normal(size=LEVELS)[levels] + x > 0, "yes", "no")
-    return pd.DataFrame({"x": x, "shop": [f"s{level:04d}" for level in levels], "y": y}).sample(
-        frac=1, random_state=0
-    )
+    frame = pd.DataFrame({"x": x, "shop": [f"s{level:04d}" for level in levels], "y": y})
+    return frame.sample(frac=1, random_state=0)
 
 
 @pytest.fixture
@@ -41,14 +42,14 @@ def path(frame, tmp_path):
 @pytest.mark.parametrize("kind", ["dummy", "dummy-drop-first"])
 def test_sparse_columns_are_the_dense_ones(kind, monkeypatch):
     rng = np.random.default_rng(0)
-    known = tuple(f"c{code}" for code in range(1500))
+    categories = [None, tuple(f"c{code}" for code in range(1500))]
     codes = rng.integers(-1, 1500, 400).astype(float)
     codes[7] = np.nan
     table = np.column_stack([rng.integers(-1, 2, 400), codes])
     table[5, 0], table[6, 0] = np.nan, -0.0
-    X, names = code_columns(table, ["x", "c"], [None, known], kind)
+    X, names = code_columns(table, ["x", "c"], categories, kind)
     monkeypatch.setattr(coding, "FEWEST_SPARSE", 10**9)
-    dense, of_dense = code_columns(table, ["x", "c"], [None, known], kind)
+    dense, of_dense = code_columns(table, ["x", "c"], categories, kind)
     assert is_sparse(X) and not is_sparse(dense) and names == of_dense
     np.testing.assert_array_equal(X.toarray(), dense)
     np.testing.assert_array_equal(np.signbit(memory.dense(X)), np.signbit(dense))
@@ -60,28 +61,29 @@ def test_the_checksum_is_that_of_dense_columns(path):
     assert dataclasses.replace(data, X=memory.dense(data.X)).checksum == data.checksum
 
 
-def _run(path, tmp_path, *methods, steps="[]"):
-    config = tmp_path / "shops.yaml"
-    config.write_text(
-        f"datasets: [{{csv: {path}, label: y, name: shops}}]\nsteps: {steps}\n"
-        f"methods: [{', '.join(methods)}]\n"
-        "protocol: {kind: k-fold, folds: 3}\nseed: 1\n"
-    )
-    command("run", config, "--out", tmp_path / "run", "--engine", "serial")
-    metrics = pd.read_csv(tmp_path / "run" / "metrics.csv")
-    return metrics[metrics.metric == "error"].groupby("method").value.mean()
+@pytest.fixture
+def config(path, tmp_path):
+    """A function that writes a config with methods."""
+
+    def written(*methods):
+        values = {"datasets": [{"csv": str(path), "label": "y"}], "methods": methods}
+        values["protocol"] = {"kind": "k-fold", "folds": 3}
+        (tmp_path / "shops.json").write_text(json.dumps(values))
+        return tmp_path / "shops.json"
+
+    return written
 
 
-def test_a_run_gives_what_a_script_with_sparse_columns_gives(path, frame, tmp_path):
+def test_a_run_gives_what_a_script_with_sparse_columns_gives(config, frame, tmp_path):
     names = "sklearn.linear_model.LogisticRegression", "sklearn.naive_bayes.BernoulliNB"
-    errors = _run(path, tmp_path, *names, "naive-bayes", "knn")
-    encoder = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), ["shop"]), remainder="passthrough"
-    )
+    command("run", config(*names, "naive-bayes", "knn"), "--out", tmp_path / "run", "--engine", "serial")
+    metrics = pd.read_csv(tmp_path / "run" / "metrics.csv")
+    errors = metrics[metrics.metric == "error"].groupby("method").value.mean()
+    dummies = (OneHotEncoder(handle_unknown="ignore"), ["shop"])
+    encoder = make_column_transformer(dummies, remainder="passthrough")
     for name, classifier in zip(names, (LogisticRegression(), BernoulliNB()), strict=True):
-        script = cross_val_predict(
-            make_pipeline(encoder, classifier), frame[["x", "shop"]], frame.y, cv=StratifiedKFold(3)
-        )
+        pipeline = make_pipeline(encoder, classifier)
+        script = cross_val_predict(pipeline, frame[["x", "shop"]], frame.y, cv=StratifiedKFold(3))
         assert errors[name] == pytest.approx((script != frame.y).mean(), abs=0.03)
     assert len(errors) == 5  # with majority-class
 
@@ -112,27 +114,19 @@ def test_predictions_with_sparse_rows_are_those_with_dense_rows(path, frame, tmp
 
 
 def test_standardised_sparse_rows_are_the_dense_ones_without_the_mean_of_sparse_columns():
-    from scipy.sparse import csr_matrix
-
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(5, 2, 60), rng.integers(0, 9, (60, 3)) == 0, np.zeros(60)]).astype(float)
     new = np.vstack([X[:5], [[1.0, 1, 0, 1, 1]]])
     step = Standardise().fit(csr_matrix(X), None)
     expected = Standardise().fit(X, None)
     offset = np.where(expected.sd_ > 0, expected.mean_ / np.maximum(expected.sd_, 1e-9), 0) * [0, 1, 1, 1, 0]
-    np.testing.assert_allclose(
-        step.transform(csr_matrix(new)).toarray(), expected.transform(new) + offset, atol=1e-12
-    )
+    standardised = step.transform(csr_matrix(new)).toarray()
+    np.testing.assert_allclose(standardised, expected.transform(new) + offset, atol=1e-12)
 
 
-def test_a_method_that_needs_dense_rows_is_refused_before_it_takes_memory(path, tmp_path, monkeypatch):
+def test_a_method_that_needs_dense_rows_is_refused_before_it_takes_memory(config, tmp_path, monkeypatch):
     monkeypatch.setattr("confml.data.memory.available_memory", lambda: 3 * 10**7)
     monkeypatch.setattr("confml.data.memory.SMALL", 0)
-    config = tmp_path / "shops.yaml"
-    config.write_text(
-        f"datasets: [{{csv: {path}, label: y}}]\nprotocol: {{kind: k-fold, folds: 3}}\n"
-        "methods: [sklearn.ensemble.HistGradientBoostingClassifier]\n"
-    )
-    error = refusal("run", config, "--out", tmp_path / "run")
-    assert "coding 3000 rows as 1201 columns ('shop' has 1200 categories)" in str(error)
-    assert "ignore: [shop]" in error.hint
+    method = "sklearn.ensemble.HistGradientBoostingClassifier"
+    error = refusal("run", config(method), "--out", tmp_path / "run")
+    assert "1201 columns ('shop' has 1200 categories)" in str(error) and "ignore: [shop]" in error.hint

@@ -1,5 +1,6 @@
 """Files without a header, sheets, and values that are spelled in another way."""
 
+import pandas as pd
 import pytest
 
 from confml.data import load
@@ -29,15 +30,13 @@ def test_numbers_compare_as_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
-def test_another_spelling_after_known_ones_is_no_error_in_any_chunk(tmp_path, rows):
+def test_a_new_spelling_of_a_category_is_no_error_in_any_chunk(tmp_path, rows):
     coder = RowCoder(load({"csv": file(tmp_path, "a.csv", TRAIN), "label": "y"}), "y")
     new = file(tmp_path, "b.csv", "x,colour,y\n1,red,1\n1,red,2\n1,RED,2\n1,Blue,2\n")
     parts = [coder.code(part, at == 0) for at, part in enumerate(table_chunks(new, rows=rows))]
     assert [value for part in parts for value in part.table[:, 1].tolist()] == [1, 1, -1, -1]
     assert coder.unknown["colour"].rows == 2
-    assert (
-        "column 'colour' has categories that no training row has: 'Blue', 'RED'" in coder.unknown_notes()[0]
-    )
+    assert "'Blue', 'RED'" in coder.unknown_notes()[0]
 
 
 def test_labels_that_match_nothing_stop(tmp_path):
@@ -63,29 +62,26 @@ def test_no_header(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "label", "header", "words"),
+    ("text", "keys", "words"),
     [
-        ("red,0,round,no\nblue,1,round,yes\nred,2,long,no\n", "y", None, "first line looks like data"),
-        ("a,b,c\na,b,d\na,b,e\n", "y", None, "first line looks like data"),
-        ("age,age,y\n1,2,no\n3,4,yes\n", "y", None, "columns 1 and 2 have the same name, 'age'; rename"),
-        ("age,sex,ill\n1,2,no\n3,4,yes\n", "ill", False, "column 'ill'.*leave out header: false"),
+        ("red,0,round,no\nblue,1,round,yes\nred,2,long,no\n", {}, "first line looks like data"),
+        ("a,b,c\na,b,d\na,b,e\n", {}, "first line looks like data"),
+        ("age,age,y\n1,2,no\n3,4,yes\n", {}, "columns 1 and 2 have the same name, 'age'"),
+        ("age,sex,y\n1,2,no\n3,4,yes\n", {"header": False}, "column 'y'.*leave out header: false"),
     ],
 )
-def test_a_header_that_looks_like_data_and_one_that_does_not(tmp_path, text, label, header, words):
-    keys = {} if header is None else {"header": header}
+def test_a_header_that_looks_like_data_and_data_without_a_header(csv, text, keys, words):
     with pytest.raises(ConfmlError, match=words):
-        load({"csv": file(tmp_path, "a.csv", text), "label": label, **keys})
+        csv(text, **keys)
 
 
 def test_sheets(tmp_path):
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl")
     path = tmp_path / "a.xlsx"
     with pd.ExcelWriter(path) as book:
-        pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_excel(book, sheet_name="one", index=False)
-        pd.DataFrame({"x": [3, 4], "y": ["a", "b"]}).to_excel(book, sheet_name="two", index=False)
-    assert any("--sheet" in note and "'two'" in note for note in load({"csv": path, "label": "y"}).notes)
-    data = load({"csv": path, "label": "y", "sheet": "two"})
+        for name, x in (("first", [1, 2]), ("second", [3, 4])):
+            pd.DataFrame({"x": x, "y": ["a", "b"]}).to_excel(book, sheet_name=name, index=False)
+    assert any("--sheet" in note and "'second'" in note for note in load({"csv": path, "label": "y"}).notes)
+    data = load({"csv": path, "label": "y", "sheet": "second"})
     assert data.table[:, 0].tolist() == [3, 4]
-    with pytest.raises(DataError, match="no sheet 'tow'; did you mean 'two'"):
-        load({"csv": path, "label": "y", "sheet": "tow"})
+    with pytest.raises(DataError, match="did you mean 'second'"):
+        load({"csv": path, "label": "y", "sheet": "secnd"})

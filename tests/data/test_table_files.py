@@ -1,15 +1,14 @@
 """Table files and streams in chunks, and new rows in the columns of a training set."""
 
 import codecs
-import csv
 import io
 import itertools
+from csv import reader as csv_reader
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from confml.data import load
 from confml.data.csv_text import CsvFormat, text_blocks
 from confml.data.new_rows import RowCoder
 from confml.data.table_files import read_table, table_chunks
@@ -28,9 +27,8 @@ def rows_of(table):
 
 def literal_records(lines, separator):
     """The rows and their lines by `csv.reader` only."""
-    reader = csv.reader(
-        (f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t"
-    )
+    blanks = separator != "\t"
+    reader = csv_reader((f"{line}\n" for line in lines), delimiter=separator, skipinitialspace=blanks)
     begins = 1
     for fields in reader:
         fields = [entry.strip() for entry in fields]
@@ -45,13 +43,13 @@ def literal_records(lines, separator):
 )
 def test_rows_are_those_of_the_csv_module(separator, odd):
     rng = np.random.default_rng(3)
-    for place in (0, 1023, 2500):
+    for row in (0, 1023, 2500):
         rows = [[str(rng.choice(["1.5", "", "nan", "-2e9", "\xe9"])) for _ in range(3)] for _ in range(2600)]
-        rows[place][1] = odd
+        rows[row][1] = odd
         lines = "\n".join(separator.join(row) for row in [["a", "b", "c"], *rows]).split("\n")
         parts = chunks("\n".join(lines), separator=separator, rows=1000)
-        found = [row for part in parts for row in zip(part.lines.tolist(), rows_of(part), strict=True)]
-        assert found == list(literal_records(lines, separator))[1:] and len(found) > 2000
+        records = [pair for part in parts for pair in zip(part.lines.tolist(), rows_of(part), strict=True)]
+        assert records == list(literal_records(lines, separator))[1:] and len(records) > 2000
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
@@ -89,43 +87,38 @@ def test_the_usual_separator_is_tried_first():
     assert chunks(TEXT, expected=["a", "b"], usual=usual)[0].names == ["a", "b", "c"]
     both = "a;b,a2\n1;2,5\n"
     assert chunks(both, expected=["a", "a2"])[0].names == ["a;b", "a2"]
-    assert chunks(both, expected=["a", "a2"], usual=CsvFormat(separator="semicolon"))[0].names == [
-        "a",
-        "b,a2",
-    ]
+    usual = CsvFormat(separator="semicolon")
+    assert chunks(both, expected=["a", "a2"], usual=usual)[0].names == ["a", "b,a2"]
 
 
 def test_a_stream_is_read_no_further_than_its_chunk_needs():
     class Stream(io.RawIOBase):
-        taken = 0
+        size = 0
 
         def readable(self):
             return True
 
         def readinto(self, buffer):
             lines = b"".join(b"%d,1\n" % row for row in range(len(buffer) // 10))
-            part = b"a,b\n" + lines if not self.taken else lines
+            part = b"a,b\n" + lines if not self.size else lines
             part = part[: part.rindex(b"\n", 0, len(buffer)) + 1]
             buffer[: len(part)] = part
-            Stream.taken += len(part)
+            Stream.size += len(part)
             return len(part)
 
     endless = table_chunks("endless", Stream(), rows=1000)
     for _ in range(20):
         assert len(next(endless)) == 1000
-    assert Stream.taken < 20 * 1000 * 8 + (1 << 18)
+    assert Stream.size < 20 * 1000 * 8 + (1 << 18)
 
 
 @pytest.mark.parametrize("drop_first", [False, True])
-def test_rows_of_the_training_file_are_coded_as_in_training(tmp_path, drop_first):
-    lines = ["id,size,job,class"]
+def test_rows_of_the_training_file_are_coded_as_in_training(csv, tmp_path, drop_first):
+    lines = ["id,size,job,y"]
     lines += [f"r{row},{row / 7 if row % 5 else ''},{'abc'[row % 3]},{'xy'[row % 2]}" for row in range(20)]
-    path = tmp_path / "train.csv"
-    path.write_text("\n".join(lines) + "\n")
-    spec = {"csv": path, "label": "class", "missing": "mean", "drop_first": drop_first}
-    data = load(spec)
-    coder = RowCoder(data, "class", missing="mean")
-    table = read_table(path)
+    data = csv("\n".join(lines) + "\n", missing="mean", drop_first=drop_first)
+    coder = RowCoder(data, "y", missing="mean")
+    table = read_table(tmp_path / "mine.csv")
     assert coder.check_columns(table) == []
     rows = coder.code(table)
     np.testing.assert_array_equal(rows.X, data.X)
