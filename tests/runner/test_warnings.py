@@ -37,7 +37,7 @@ def rows_of(n: int = 60, seed: int = 0, classes: str = "ab", column="w", value=l
     return lines
 
 
-ROWS, FOUR_CLASSES = rows_of(), rows_of(classes="abcd")
+ROWS = rows_of()
 WIDE = rows_of(value=lambda i, w: 1000 * w)
 NUMBERED = rows_of(column="number", value=lambda i, w: i)
 PATIENTS = rows_of(column="patient", value=lambda i, w: 100 + 7 * (i % 13))
@@ -78,8 +78,6 @@ def using(*entries, **others):
         (ROWS, using({"name": "tcm-nn", "k": 5000}), "k-too-large", r"the training set \(40 rows\)"),
         (ROWS, using({"name": "tcm-nn", "k": 20}), "k-too-large", r"class a \(20 training rows\)"),
         (ROWS, using({"name": NEIGHBOURS, "n_neighbors": 40}), "k-too-large", f"k = 40 of {NEIGHBOURS}"),
-        (FOUR_CLASSES, using("ovo-svm", thresholds=[0.5, 0.8]), "votes-below-threshold", "2/4 .* 0.8;"),
-        (FOUR_CLASSES, using("ovo-svm", thresholds=[0.5]), None, ""),
         (ROWS, using("ovo-svm", thresholds=[0.8]), None, ""),
     ],
 )

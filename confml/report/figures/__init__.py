@@ -26,10 +26,7 @@ from confml.report.figures import (
     reliability,
     version_space,
 )
-from confml.report.figures.figure import DatasetResults as DatasetResults
-from confml.report.figures.figure import Figure as Figure
-from confml.report.figures.figure import NotApplicable as NotApplicable
-from confml.report.figures.figure import of_views as of_views
+from confml.report.figures.figure import DatasetResults, Figure
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.report import Picture
 from confml.report.run.results import RunResults
