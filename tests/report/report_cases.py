@@ -146,6 +146,27 @@ def errors_first(*counts, ranked=True, kind="probability"):
     return predict
 
 
+# ---- runs of random scores
+
+SCORES_OF = {"tcm-nn": "p-value", "ovo-svm": "margin"}
+
+
+def random_run(methods, datasets=("d",), splits=2, rows=40, classes=("a", "b", "c"), **config):
+    """A run of methods with random scores, which are larger for the true label."""
+    classes = np.array(classes)
+
+    def predict(cell):
+        truth = np.random.default_rng([*f"{cell.dataset} {cell.split}".encode()]).integers(
+            0, len(classes), rows
+        )
+        scores = np.random.default_rng(int(cell.key, 16)).dirichlet(np.ones(len(classes)), rows)
+        scores[np.arange(rows), truth] += 0.5
+        view = Prediction(classes, scores / 1.5, SCORES_OF.get(cell.method, "vote"))
+        return result_of(cell, view, classes[truth], train_rows=60)
+
+    return run_by_hand(methods, predict, datasets, splits, 60 + rows, len(classes), **config)
+
+
 # ---- the run that the golden files hold
 
 ODD = np.array(["a,b", "c|d\\", 'say "e"'])

@@ -4,11 +4,9 @@ import contextlib
 import io
 import re
 
-import numpy as np
 import pytest
-from report.report_cases import entry, golden_run, result_of, run_by_hand
+from report.report_cases import entry, golden_run, random_run
 
-from confml.measures.prediction import Prediction
 from confml.report.console import print_run
 from confml.report.write import write_report
 
@@ -71,15 +69,7 @@ def test_the_short_table_has_a_legend_and_the_files(report):
 
 
 def many_run(methods: int, datasets=(LONG,)):
-    rng = np.random.default_rng(1)
-
-    def predict(cell):
-        scores = rng.dirichlet(np.ones(2), 30)
-        truth = np.random.default_rng(int(cell.split[1:])).integers(0, 2, 30)
-        return result_of(cell, Prediction(np.arange(2), scores, "vote"), truth)
-
-    swept = entry("knn", sweep={"k": list(range(1, methods + 1))})
-    return run_by_hand([swept], predict, datasets, splits=2)
+    return random_run([entry("knn", sweep={"k": list(range(1, methods + 1))})], datasets, classes=(0, 1))
 
 
 def test_a_long_table_has_the_best_and_says_so(tmp_path):

@@ -4,12 +4,10 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import yaml
 from matplotlib.text import Text
-from report.report_cases import entry, figure, golden_run, result_of, run_by_hand
+from report.report_cases import entry, figure, golden_run, random_run
 
-from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode
 from confml.report.figures import FIGURES, DatasetResults, pictures
 from confml.report.figures.style import style
@@ -18,18 +16,8 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def wide_run(variants=13):
-    """A run with p-values of ``variants`` methods, and one method with margins alone, in the middle."""
-    rng = np.random.default_rng(3)
-
-    def predict(cell):
-        truth = rng.integers(0, 3, 40)
-        scores = rng.random((40, 3))
-        scores[np.arange(40), truth] += 0.5
-        kind = "margin" if cell.method == "ovo-svm" else "p-value"
-        return result_of(cell, Prediction(np.arange(3), np.minimum(scores, 1.0), kind), truth)
-
-    methods = [entry("tcm-nn", sweep={"k": list(range(1, variants))}), "ovo-svm"]
-    return run_by_hand(methods, predict, splits=2, rows=80, classes=3)
+    """A run with p-values of all ``variants`` but one, which has margins alone."""
+    return random_run([entry("tcm-nn", sweep={"k": list(range(1, variants))}), "ovo-svm"])
 
 
 def drawn(name, run):
@@ -53,16 +41,9 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
 
 def test_the_baseline_is_not_drawn():
     """Its error would set the scale of all others."""
-    rng = np.random.default_rng(0)
-
-    def predict(cell):
-        scores = rng.dirichlet(np.ones(3), 30)
-        return result_of(cell, Prediction(np.arange(3), scores, "vote"), rng.integers(0, 3, 30))
-
-    methods = [entry("knn", {"k": 1}), "majority-class"]
-    run = run_by_hand(methods, predict, splits=2, rows=60, classes=3)
+    run = random_run([entry("knn", {"k": 1}), "majority-class"])
     assert legend_of(drawn("accuracy-rejection", run)) == ["knn k=1"]
-    assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 30"]
+    assert [axes.get_title("left") for axes in drawn("reliability", run).axes] == ["knn k=1, n = 40"]
 
 
 def test_the_gallery_has_every_kind_of_figure():

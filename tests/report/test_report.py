@@ -17,6 +17,7 @@ from report.report_cases import (
     figure,
     golden_run,
     make_config,
+    random_run,
     read,
     result_of,
     run_by_hand,
@@ -260,22 +261,12 @@ ALL_FIGURES = [
 
 
 def figures_run(figures, **config):
-    rng = np.random.default_rng(4)
     methods = [
         entry("tcm-nn", sweep={"k": [1, 3, 5]}),
         entry("knn", sweep={"k": [1, 3, 5]}, label="NN $_{x"),
         entry("ovo-svm", sweep={"C": [0.25, 1.0, 64.0]}),
     ]
-
-    def predict(cell):
-        truth = rng.integers(0, 3, 40)
-        scores = rng.dirichlet(np.ones(3), 40)
-        scores[np.arange(40), truth] += 1
-        scores /= scores.sum(axis=1, keepdims=True)
-        kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
-        return result_of(cell, Prediction(np.arange(3), scores, kind), truth)
-
-    return run_by_hand(methods, predict, splits=2, classes=3, figures=figures, **config)
+    return random_run(methods, figures=figures, **config)
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):

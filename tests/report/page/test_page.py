@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report.report_cases import entry, figure, golden_run, result_of, run_by_hand
+from report.report_cases import entry, figure, golden_run, random_run, result_of, run_by_hand
 from scipy.stats import rankdata
 
 from confml.measures.prediction import Prediction
@@ -45,26 +45,9 @@ class Elements(HTMLParser):
         return len(self.values(tag, ""))
 
 
-def random_prediction(rng, n, classes, kind):
-    scores = rng.random((n, len(classes)))
-    if kind != "p-value":
-        scores /= scores.sum(axis=1, keepdims=True)
-    extra = {"sd": np.full(scores.shape, 0.1)} if kind == "posterior" else {}
-    return Prediction(classes, scores, kind, extra=extra)
-
-
-def some_run(datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=2, **config):
-    classes = np.array(classes)
+def some_run(datasets=("one", "two"), methods=3, **options):
     entries = [entry("tcm-nn", sweep={"k": list(range(1, methods))}), entry("knn", {"k": 1})]
-
-    def predict(cell):
-        rng = np.random.default_rng(len(cell.dataset) + 7 * len(cell.variant) + len(cell.split))
-        truth = classes[rng.integers(0, len(classes), n)]
-        kind = "p-value" if cell.method == "tcm-nn" else "vote"
-        prediction = random_prediction(np.random.default_rng(len(cell.variant)), n, classes, kind)
-        return result_of(cell, prediction, truth, train_rows=60)
-
-    return run_by_hand(entries, predict, datasets, splits, classes=len(classes), **config)
+    return random_run(entries, datasets, **options)
 
 
 def page_of(run, folder):
@@ -188,9 +171,11 @@ def test_names_and_labels_are_escaped(tmp_path):
 @pytest.mark.parametrize("kind", ["p-value", "probability", "vote", "envelope", "posterior"])
 def test_level_counts_are_the_regions(kind):
     rng = np.random.default_rng(3)
-    prediction = random_prediction(rng, 200, np.arange(5), kind)
+    scores = rng.dirichlet(np.ones(5), 200)
     if kind == "p-value":  # p-values on the levels themselves
-        prediction = Prediction(np.arange(5), rng.integers(0, 21, (200, 5)) / 20, kind)
+        scores = rng.integers(0, 21, (200, 5)) / 20
+    extra = {"sd": np.full(scores.shape, 0.1)} if kind == "posterior" else {}
+    prediction = Prediction(np.arange(5), scores, kind, extra=extra)
     levels = np.array([0.01, 0.05, 0.07, 0.1, 0.35])
     counts = level_counts(prediction, levels)
     for at, level in enumerate(levels.tolist()):
@@ -209,7 +194,7 @@ def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
 
 def test_large_tables_have_the_lowest_errors_and_figures_of_many_data_sets_are_folded(tmp_path):
     names = [f"set{number}" for number in range(5)]
-    html = page_of(some_run(names, 40, 12, splits=1, figures=FIGURES[:1]), tmp_path)
+    html = page_of(some_run(names, 40, rows=12, splits=1, figures=FIGURES[:1]), tmp_path)
     assert len(rows_of(html, "set-set0-results")[1]) == 30
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
     assert Elements(html).count("details") == 5 == html.count("</svg>")
