@@ -33,11 +33,6 @@ from confml.errors import ConfmlError  # noqa: E402
 STORED = Path("results/bench.json")
 END = "<!-- measured: end -->"
 BLOCK = f"<!-- measured: ((?!end)[^>]*) -->(.*?){END}"
-PAIRS = (
-    "| work, and what it is compared with | confml | other | confml / other |",
-    "| --- | ---: | ---: | ---: |",
-)
-VALUES = ("| work | |", "| --- | ---: |")
 HEADINGS = ("benchmark", "ours", "other", "ratio", "goal")
 
 
@@ -113,18 +108,18 @@ def write_page(page: Path) -> None:
 
     def renewed(match: re.Match) -> str:
         names = match[1].split()
+        rows = [row for row in document["rows"] if "what" in row]
         if names == ["begin"]:
-            rows = [row for row in document["rows"] if row.get("other") and row["unit"] in ("s", "ms")]
-            heads, cells = [about, "", *PAIRS], map(_pair_cells, rows)
+            cells = [_pair_cells(row) for row in rows if row["other"] and row["unit"] in ("s", "ms")]
         else:
-            rows = [row for row in document["rows"] if row["benchmark"] in names and "what" in row]
-            heads, cells = [*VALUES], ((row["what"], _amount(row["ours"], row["unit"])) for row in rows)
-        if not rows:
+            chosen_rows = [row for row in rows if row["benchmark"] in names]
+            cells = [(row["what"], _amount(row["ours"], row["unit"])) for row in chosen_rows]
+        if not cells:
             return match[0]
-        earlier = [line for line in match[2].splitlines() if line.startswith("| ")]
-        lines = {line.split(" | ")[0]: line for line in earlier[2:]}
+        lines = {line.split(" | ")[0]: line for line in match[2].splitlines() if line.startswith("| ")}
         lines |= {f"| {texts[0]}": f"| {' | '.join(texts)} |" for texts in cells}
-        table_text = "\n".join(["", "", *heads, *lines.values(), "", ""])
+        first_lines = [about, ""] if names == ["begin"] else []
+        table_text = "\n".join(["", "", *first_lines, *lines.values(), "", ""])
         return f"<!-- measured: {match[1]} -->{table_text}{END}"
 
     text = page.read_text(encoding="utf-8")
