@@ -142,6 +142,6 @@ def test_every_run_of_a_target_has_a_config_that_takes_its_settings(target, scal
             made.add(rest[rest.index("--out") + 1])
         elif action == "keep":
             assert rest[:2] == ["--command", rest[1]] and rest[1].startswith("make ")
-            kept = {name for name in rest[2:] if name.startswith("results/") and "*" not in name}
-            assert kept <= made
+            stored = {name for name in rest[2:] if name.startswith("results/") and "*" not in name}
+            assert stored <= made
     assert words

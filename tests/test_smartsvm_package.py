@@ -11,7 +11,7 @@ def rows():
     random = np.random.default_rng(0)
     y = np.repeat(["b", "a", "d", "c"], 30)
     centres = {"a": (0, 0), "b": (3, 0), "c": (0, 3), "d": (3, 3)}
-    return np.array([centres[one] for one in y]) + random.normal(size=(120, 2)), y
+    return np.array([centres[label] for label in y]) + random.normal(size=(120, 2)), y
 
 
 def test_labels_are_those_of_the_package_and_all_costs_share_a_graph(rows):

@@ -219,9 +219,9 @@ def write_tables(run_folder: Path, out: Path) -> None:
     means = at.groupby(["dataset", "entry"])[["coverage", "size"]].mean().round(4)
     means.join(counts).reset_index().to_csv(out / "sets.csv", index=False)
     promised = [entry for entry, promise in PROMISES.items() if promise != "none"]
-    kept = at.assign(size=at["size"].where(at["outcome"] == "kept"))
-    kept = kept[kept["entry"].isin(promised)]
-    tables = [ranks_of(by_base(kept, "size", promised), f"set size at {LEVEL}")]
+    sets = at.assign(size=at["size"].where(at["outcome"] == "kept"))
+    sets = sets[sets["entry"].isin(promised)]
+    tables = [ranks_of(by_base(sets, "size", promised), f"set size at {LEVEL}")]
     single = metrics[~metrics["view"].fillna("").str.contains(" at ")]
     for metric in ("augrc", "brier"):
         rows = single[single["metric"] == metric].groupby(KEY)["value"].mean().reset_index()

@@ -114,27 +114,27 @@ def compare(before: Path, now: Path, retired: list[Retired], split: str = "") ->
 def differences(before: Any, now: Any, retired: Sequence[Retired] = ()) -> list[str]:
     """Return a text per difference of two values of JSON; texts that are the same number are equal."""
     first, second = dict(scalars(before, retired)), dict(scalars(now, retired))
-    texts = [f"only before: {place}" for place in first if place not in second]
-    texts += [f"only now: {place}" for place in second if place not in first]
-    both = [place for place in first if place in second]
+    texts = [f"only before: {path}" for path in first if path not in second]
+    texts += [f"only now: {path}" for path in second if path not in first]
+    both = [path for path in first if path in second]
     return texts + [
-        f"{place}: {first[place]!r} and {second[place]!r}"
-        for place in both
-        if not _is_equal(first[place], second[place])
+        f"{path}: {first[path]!r} and {second[path]!r}"
+        for path in both
+        if not _is_equal(first[path], second[path])
     ]
 
 
-def scalars(value: Any, retired: Sequence[Retired], place: str = "") -> Iterator[tuple[str, Any]]:
+def scalars(value: Any, retired: Sequence[Retired], path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the place and the value of each text, number or empty part, without retired keys and rows."""
     items: list[tuple[str, Any]] = []
     if isinstance(value, dict):
         gone = {rule.column for rule in retired if rule.column and not rule.value}
-        items = [(f"{place}.{key}", item) for key, item in value.items() if key not in gone]
+        items = [(f"{path}.{key}", item) for key, item in value.items() if key not in gone]
     elif isinstance(value, list):
         rows = [row for row in value if not any(_has_value(row, rule) for rule in retired)]
-        items = [(f"{place}[{number}]", row) for number, row in enumerate(rows)]
+        items = [(f"{path}[{number}]", row) for number, row in enumerate(rows)]
     if not items:
-        yield place, [] if isinstance(value, list) else value
+        yield path, [] if isinstance(value, list) else value
     for name, item in items:
         yield from scalars(item, retired, name)
 

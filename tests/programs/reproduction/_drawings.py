@@ -26,7 +26,7 @@ def draw_numbers(table: PublishedTable, numbers: Sequence[Number], folder: Path)
     if len(computed) < 3:
         return False
     series = _series(computed, table)
-    colours = {label: place for place, label in enumerate(series)}
+    indices = {label: index for index, label in enumerate(series)}
     units: dict[str, dict[str, list[Number]]] = {}
     for label, numbers in series.items():
         for number in numbers:
@@ -40,13 +40,13 @@ def draw_numbers(table: PublishedTable, numbers: Sequence[Number], folder: Path)
         for axes, (unit, drawn) in zip(panels, units.items(), strict=True):
             for label, points in drawn.items():
                 # With more series than colours, a colour that comes again has another marker.
-                place, colour_count = colours[label], len(styles.PALETTE)
+                index, colour_count = indices[label], len(styles.PALETTE)
                 axes.errorbar(
                     [float(number.paper) for number in points],
                     [number.ours for number in points],
                     yerr=[number.sd or 0.0 for number in points],
-                    fmt=styles.MARKERS[(place + place // colour_count) % len(styles.MARKERS)],
-                    color=styles.PALETTE[place % colour_count],
+                    fmt=styles.MARKERS[(index + index // colour_count) % len(styles.MARKERS)],
+                    color=styles.PALETTE[index % colour_count],
                     elinewidth=0.5,
                     label=label,
                 )

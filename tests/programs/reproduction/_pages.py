@@ -53,16 +53,16 @@ def pages(folder: Path, numbers: Mapping[str, Sequence[Number]]) -> dict[str, st
     claims = {source.key: read_yaml(f"claims/{source.key}.yaml") for source in SOURCES}
     texts = _summary(numbers, claims, folder)
     for source in SOURCES:
-        own = numbers[source.key]
+        of_source = numbers[source.key]
         parts = [f"# {source.title}"]
         parts.append(f"{source.citation}. Computed by `{source.target}`.")
         parts.append("[Summary](README.md), [terms](counts.md#terms)")
         for table in source.tables:
-            parts += _table(table, [number for number in own if number.table == table], folder)
+            parts += _table(table, [number for number in of_source if number.table == table], folder)
             paths = [f"{part}/tables/{table}.csv" for part in source.folders]
             if links := [_link(path) for path in paths if (folder / path).is_file()]:
                 parts.append(f"Stored tables, with all variants of confml: {', '.join(links)}.")
-        parts += _reasons(own)
+        parts += _reasons(of_source)
         parts += [note for key, note in read_yaml("notes.yaml").items() if key == source.key]
         parts.append(_claims(claims[source.key]))
         parts += [*_figures(source, folder), "## Runs", *_runs(source, folder)]
@@ -99,11 +99,11 @@ def _table(name: str, numbers: Sequence[Number], folder: Path) -> Iterator[str]:
 
 
 _OPTIONAL: dict[str, Callable[[Number], str]] = {
-    "Monte Carlo error": lambda one: f"{statistics.stdev(one.others):.2f}" if len(one.others) > 1 else "",
-    "splits": lambda one: str(one.splits or "") if one.outcome != "time, lower bound" else "",
-    "authors' code": lambda one: "" if one.original is None else _mean_sd(*one.original, one.decimals),
-    "paths": lambda one: "" if one.path is None else f"{one.path:.{max(one.decimals, 2)}f}",
-    "grid": lambda one: "" if one.points is None else f"{one.points} of {one.grid}",
+    "Monte Carlo error": lambda n: f"{statistics.stdev(n.others):.2f}" if len(n.others) > 1 else "",
+    "splits": lambda n: str(n.splits or "") if n.outcome != "time, lower bound" else "",
+    "authors' code": lambda n: "" if n.original is None else _mean_sd(*n.original, n.decimals),
+    "paths": lambda n: "" if n.path is None else f"{n.path:.{max(n.decimals, 2)}f}",
+    "grid": lambda n: "" if n.points is None else f"{n.points} of {n.grid}",
 }
 """Columns of a table of numbers that only some tables have, and the number of splits."""
 
@@ -193,12 +193,12 @@ def _summary(
 
 def _lines(source: Source, numbers: Sequence[Number], claims: Sequence, folder: Path) -> Iterator[str]:
     """Yield the lines of a source: what is reproduced, what is not, why, claims, and command and commit."""
-    own = results(numbers)
-    if own:
-        counts = Counter(number.outcome for number in own)
+    of_authors = results(numbers)
+    if of_authors:
+        counts = Counter(number.outcome for number in of_authors)
         parts = ", ".join(f"{counts[outcome]} {outcome}" for outcome in _numbers.REPRODUCED)
-        rest = [number for number in own if number.outcome not in _numbers.REPRODUCED]
-        yield f"- **{len(own) - len(rest)} of {len(own)} results reproduced** ({parts})."
+        rest = [number for number in of_authors if number.outcome not in _numbers.REPRODUCED]
+        yield f"- **{len(of_authors) - len(rest)} of {len(of_authors)} results reproduced** ({parts})."
         yield f"- Others: {_listed(Counter(number.outcome.removeprefix('differs, ') for number in rest))}."
         reasons = Counter(number.reason for number in rest)
         most = reasons.most_common(_MOST_REASONS)

@@ -23,8 +23,8 @@ def compared(rng, gap, models, items, right=0.0, seeds=1, groups=0, unequal=Fals
     shares = np.random.default_rng(groups + 4).pareto(1.2, groups) + 0.1 if unequal else np.ones(groups)
     ends = np.cumsum(shares) / shares.sum() if groups else np.ones(1)
     group = np.searchsorted(ends, (np.arange(items) + 0.5) / items) if groups else None
-    own = rng.normal(size=(models, items)) if group is None else rng.normal(size=(models, groups))[:, group]
-    ability = np.sqrt(0.3) * rng.normal(size=items) + np.sqrt(OWN) * own
+    alone = rng.normal(size=(models, items)) if group is None else rng.normal(size=(models, groups))[:, group]
+    ability = np.sqrt(0.3) * rng.normal(size=items) + np.sqrt(OWN) * alone
     splits = []
     for _ in range(seeds):
         scores = ability + np.sqrt(0.7 - OWN) * rng.normal(size=(models, items))

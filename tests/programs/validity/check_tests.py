@@ -43,7 +43,7 @@ def mean_cost(rng, protocol, rows, rare):
     """95 % interval of the mean cost of 1-NN without the expected cost on new rows."""
     X, y = _two_classes(rng, rows)
     order = rng.permutation(rows)
-    parts = [order[place::5] for place in range(5)] if protocol == "k-fold" else [order[: rows // 5]]
+    parts = [order[fold::5] for fold in range(5)] if protocol == "k-fold" else [order[: rows // 5]]
     if protocol == "holdout":
         parts = [rng.permutation(rows)[: rows // 5] for _ in range(10)]
     splits = []
