@@ -7,6 +7,7 @@ from confml.data.table_files import read_table
 from confml.errors import ConfigError, DataError
 from confml.measures.costs import ABSTAIN, Costs, cost_number, costs_of
 from confml.yaml import read_file
+from confml.yaml.located import Loc
 
 
 def read_costs(path: Path | str) -> Costs:
@@ -57,6 +58,18 @@ def check_costs(draft: Draft) -> None:
             costs_of(value)
     except ConfigError as error:
         where = f"{error.where}: " if error.where else ""
-        draft.say(("costs",), f"costs: {where}{error.message}", error.hint)
+        draft.say(_wrong_cost(draft), f"costs: {where}{error.message}", error.hint)
         if isinstance(value, str):
             del draft.values["costs"]  # its form is that of a path, not of costs
+
+
+def _wrong_cost(draft: Draft) -> Loc:
+    """Return the location of the first cost that is not a number of at least 0; that of all costs without
+    one."""
+    for loc in draft.marks:
+        if loc[:1] == ("costs",) and not isinstance(value := draft.find(loc)[2], dict):
+            try:
+                cost_number(value, "", None)
+            except ConfigError:
+                return loc
+    return ("costs",)

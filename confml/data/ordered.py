@@ -29,7 +29,7 @@ def with_ordered_parts(data: DataSet, by: str, test_size: float) -> DataSet:
         sizes = [f"{(n - row - 0.5) / n:.{digits}g}" for row in (tied[0], tied[-1] + 1) if 0 < row < n]
         raise ConfigError(
             f"data set '{data.name}': {len(tied)} rows have the same '{by}' at the boundary of the parts",
-            hint=f"protocol.test-size {' or '.join(sizes)} divides no ties",
+            hint=f"protocol.test-size {' or '.join(sizes)} divides no ties" if sizes else None,
         )
     train, test = np.sort(order[:boundary]), np.sort(order[boundary:])
     if data.groups is not None and np.isin(data.groups[train], data.groups[test]).any():

@@ -53,6 +53,12 @@ def test_override_that_is_wrong(full, option, message):
     assert [line.replace(str(full.parent), "FOLDER") for line in found] == [f"--set {option}: {message}"]
 
 
+def test_a_wrong_cost_has_its_own_place(full):
+    full.write_text(full.read_text() + "costs: {matrix: {a: {b: 1}}, abstain: -1}\n")
+    assert messages(load_config, full)[0].startswith(f"{full}:25:39: costs: the cost (abstain)")
+    assert messages(load_config, full, ["costs.abstain=x"])[0].startswith("--set costs.abstain=x: costs: ")
+
+
 def test_errors_of_the_file_come_first(full):
     full.write_text(full.read_text().replace("seed: 012", "seed: x"))
     assert messages(load_config, full, ["protocol.folds=1", "levels.0=2"]) == [

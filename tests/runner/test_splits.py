@@ -149,7 +149,7 @@ def test_training_rows_are_before_test_rows(form):
     ("texts", "keys", "message"),
     [
         (DAYS, {"test_size": 0.25}, "2 rows have the same 'date' at the .*test-size 0.275 or 0.175 divides"),
-        (DAYS[:1].repeat(9), {}, "9 rows have the same 'date'"),
+        (DAYS[:1].repeat(9), {}, "9 rows have the same 'date' at the boundary of the parts$"),
         (["", *DAYS[1:]], {}, "has 1 missing values"),
         (["soon", *DAYS[1:]], {}, "no dates of one form"),
         (["03/04/2024", "05/02/2024"] * 5, {}, "dates such as 03/04/2024, with the day or the month first"),
