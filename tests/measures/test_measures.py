@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from confml.measures import (
-    evaluate,
-)
+from confml.measures import evaluate
 from confml.measures.prediction import Prediction
 from confml.measures.regions import level_note, rows_needed, smallest_p_notes
 

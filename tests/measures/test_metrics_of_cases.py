@@ -7,12 +7,7 @@ import pytest
 from reference import measures as literal
 from trials import more_of
 
-from confml.measures import (
-    Case,
-    Context,
-    Prediction,
-    rows_of,
-)
+from confml.measures import Case, Context, Prediction, rows_of
 from confml.measures.prediction import KINDS
 
 LEVELS, THRESHOLDS = (0.05, 0.3), (0.5, 0.8)

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from reference.posterior import summary_of_draws
 
-from confml.measures import evaluate
-from confml.measures.chains import (
-    ChainDiagnostics,
-    effective_sample_size,
-    initial_monotone_sequence,
-    split_rhat,
-)
+from confml.measures import chains, evaluate
+from confml.measures.chains import effective_sample_size, split_rhat
 from confml.measures.posterior import ENTROPIES, Summary, effective_draws, few_draws, posterior_views
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
@@ -112,7 +107,7 @@ def test_initial_monotone_sequence_is_its_definition():
         for row in range(len(values)):
             if (values[: row + 1] > 0).all():
                 expected[row, column] = values[: row + 1].min()
-    np.testing.assert_array_equal(initial_monotone_sequence(pairs), expected)
+    np.testing.assert_array_equal(chains.initial_monotone_sequence(pairs), expected)
 
 
 def test_independent_draws():
@@ -141,5 +136,5 @@ def test_constant_chains():
     moving = stuck[:, :1] + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
     assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
     assert np.isnan(split_rhat(np.ones((2, 3))))
-    diagnostics = ChainDiagnostics({"k": stuck}, {"small": np.array([0.0, 0.001])})
+    diagnostics = chains.ChainDiagnostics({"k": stuck}, {"small": np.array([0.0, 0.001])})
     assert len(diagnostics.warnings()) == 3

@@ -41,7 +41,6 @@ def test_regions_of_a_prediction():
     ("y", "regions", "classes", "message"),
     [
         ([1, 2], [(1,)], None, "one region for each of 2 labels, got 1"),
-        ([], [], None, "each of 0 labels"),
         (["1"], [(1,)], None, "no true label, such as '1', is a label of regions: 1"),
         ([1], np.array([[True, False]]), None, "needs classes"),
         ([1], np.array([[True, False]]), [1], "got bool of"),

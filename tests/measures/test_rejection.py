@@ -6,14 +6,7 @@ from reference.measures import aurc, auroc
 from sklearn.metrics import roc_auc_score
 
 from confml.measures.prediction import Prediction
-from confml.measures.rejection import (
-    Sureness,
-    band,
-    curve_of,
-    match,
-    rejection_curve,
-    sureness,
-)
+from confml.measures.rejection import Sureness, band, curve_of, match, rejection_curve, sureness
 
 
 def literal_areas(correct_in_order):

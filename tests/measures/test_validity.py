@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from report.report_cases import entry, result_of, run_by_hand
-from scipy.stats import binom
+from scipy.stats import binom, kstest
 
 from confml.measures import Case, Context
 from confml.measures.coverage_band import coverage_band, covered_probabilities
@@ -32,40 +32,34 @@ def random_case(seed, n=40, c=4, counted=20, unseen=False) -> Case:
 
 def test_smoothed_p_values_lie_between_their_counts():
     case = random_case(1, unseen=True)
-    p = case.smoothed
-    extra = case.prediction.extra
-    for i, (label, value) in enumerate(zip(case.truth, p, strict=True)):
-        if label == 4:
-            assert value == 0
-            continue
-        greater, equal = extra["n_greater"][i, label], extra["n_equal"][i, label]
-        assert greater / 20 - 1e-12 <= value <= (greater + equal) / 20
+    p, counts = case.smoothed, case.prediction.extra
+    seen = np.flatnonzero(case.truth < 4)
+    greater, equal = (counts[name][seen, case.truth[seen]] for name in ("n_greater", "n_equal"))
+    assert (greater / 20 - 1e-12 <= p[seen]).all() and (p[seen] <= (greater + equal) / 20).all()
+    assert len(seen) < len(p) and (p[case.truth == 4] == 0).all()
     assert np.array_equal(p, case.smoothed), "the same results, the same ties broken"
     assert not np.array_equal(p, random_case(2, unseen=True).smoothed)
 
 
 def test_p_values_that_are_smoothed_already_stay():
-    case = random_case(3)
+    case, tau = random_case(3), {"tau": np.full(40, 0.5)}
     counts = case.prediction.extra
-    extra = dict(counts) | {"tau": np.full(40, 0.5)}
     scores = (counts["n_greater"] + 0.5 * counts["n_equal"]) / 20
-    smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=extra), case.truth)
+    with_counts = Prediction(np.arange(4), scores, "p-value", extra={**counts, **tau})
+    smoothed = Case(with_counts, case.truth, context=Context(train_rows=7))
     assert np.array_equal(smoothed.smoothed, scores[np.arange(40), case.truth])
-    counted = Case(smoothed.prediction, case.truth, context=Context(train_rows=7)).counted
-    assert counted.tolist() == [20] * 40, "by the counts"
-    without = {name: values for name, values in extra.items() if name == "tau"}
-    smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=without), case.truth)
-    context = Context(train_rows=19, train_class_counts=dict.fromkeys(range(4), 4))
-    of_context = Case(smoothed.prediction, case.truth, context=context)
-    assert of_context.counted.tolist() == [20] * 40
-    by_class = Context(19, context.train_class_counts, {"conformal__mondrian": True})
-    assert Case(smoothed.prediction, case.truth, context=by_class).counted.tolist() == [5] * 40
+    assert smoothed.counted.tolist() == [20] * 40, "by the counts"
+    without_counts, of_classes = (
+        Prediction(np.arange(4), scores, "p-value", extra=tau),
+        dict.fromkeys(range(4), 4),
+    )
+    for params, expected in (({}, 20), ({"conformal__mondrian": True}, 5)):
+        context = Context(19, of_classes, params)
+        assert Case(without_counts, case.truth, context=context).counted.tolist() == [expected] * 40
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 200])
 def test_distance_is_that_of_scipy(n):
-    from scipy.stats import kstest
-
     p = np.random.default_rng(n).random(n)
     assert distance_from_uniform(p) == pytest.approx(kstest(p, "uniform").statistic)
 
