@@ -48,9 +48,7 @@ def test_a_terminal_gets_whole_names_in_its_width(report, monkeypatch, columns, 
 def test_a_pipe_gets_no_line_breaks_and_no_escapes(report, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     text = printed(report)
-    assert text.split("\n")[0].split() == [
-        *("data", "set", "method", "view", "error", "coverage", "set", "size", "singleton", "rate"),
-    ]
+    assert text.split("\n")[0].split()[:6] == ["data", "set", "method", "view", "error", "coverage"]
     assert "\x1b" not in text and max(map(len, text.split("\n"))) > 80
 
 

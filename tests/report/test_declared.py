@@ -19,35 +19,33 @@ from confml.report.write import write_report
 from confml.steps.registry import known_steps
 
 CHAINS = {"inference": "mcmc", "chains": 2, "burn_in": 50, "samples": 50, "thin": 1, "random_state": 0}
+ADAPTIVE = CHAINS | {"model": "adaptive"}
 FEWER = {"n_bounces": 200, "random_state": 0}
-# Parameters of each method that together report all of its quantities; defaults are always among them.
+# Parameters of methods that together report all of their quantities; others report them by default.
 VARIANTS = {
-    "bayes-knn": [
-        CHAINS,
-        CHAINS | {"model": "adaptive"},
-        CHAINS | {"model": "adaptive", "proposal": "paper"},
-    ],
+    "bayes-knn": [{}, CHAINS, ADAPTIVE, ADAPTIVE | {"proposal": "paper"}],
     "bayes-transduction": [FEWER, FEWER | {"sampler": "chord"}],
     "bayes-point-machine": [FEWER, FEWER | {"sampler": "chord"}],
-    "kernel-svm": [{"bias": False}],
+    "kernel-svm": [{}, {"bias": False}],
 }
 
 
-def examples(classes: int = 2):
+METHODS = {**registry.methods.built_in, NearestMean.name: NearestMean}
+
+
+def examples():
     rng = np.random.default_rng(0)
-    y = np.arange(40) % classes
+    y = np.arange(40) % 2
     return rng.normal(size=(40, 3)) + 4.0 * y[:, None], y
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name", [name for name in registry.methods.built_in if name != "external"] + [NearestMean.name]
-)
+@pytest.mark.parametrize("name", sorted({*METHODS} - {"external"}))
 def test_a_method_declares_exactly_what_it_reports(name):
-    cls = {**registry.methods.built_in, NearestMean.name: NearestMean}[name]
+    cls = METHODS[name]
     X, y = examples()
     emitted = set()
-    for params in [*([] if FEWER in VARIANTS.get(name, ()) else [{}]), *VARIANTS.get(name, ())]:
+    for params in VARIANTS.get(name, [{}]):
         method = cls(**params).fit(X, y)
         method.predict(X)  # weights for a test part are learnt from it
         emitted |= set(method.fit_metrics_)
@@ -57,9 +55,8 @@ def test_a_method_declares_exactly_what_it_reports(name):
 def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
     emitted = set()
-    settings = [{"shift": shift} for shift in (None, "covariate", "label")]
     selection = {"best_of": [KNN(k=k) for k in range(2, 11)]}
-    for parameters in [*settings, selection]:
+    for parameters in ({}, {"shift": "covariate"}, {"shift": "label"}, selection):
         method = Conformal(KNN(), **parameters).fit(X, y)
         method.predict(X)
         emitted |= set(method.fit_metrics_)
@@ -86,9 +83,8 @@ def test_every_metric_of_a_prediction_is_declared():
     p = np.array([[0.9, 0.1], [0.2, 0.6], [0.3, 0.4], [0.5, 0.5]])
     counts = {"n_greater": np.ones((4, 2), int), "n_equal": np.ones((4, 2), int), "learnt": np.arange(4)}
     emitted = set()
-    context = Context(
-        5, {0: 3, 1: 2}, costs=costs_of({"matrix": {"0": {"1": 1}, "1": {"0": 5}}, "abstain": 1})
-    )
+    costs = costs_of({"matrix": {"0": {"1": 1}, "1": {"0": 5}}, "abstain": 1})
+    context = Context(5, {0: 3, 1: 2}, costs=costs)
     bounds = {"lower": p - 0.1, "upper": p + 0.1} | {name: p[:, 0] for name in ENTROPIES}
     for kind, extra in (("p-value", counts), ("probability", bounds), ("margin", {})):
         view = Prediction(classes, p, kind, extra=extra)
@@ -105,11 +101,11 @@ def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
 # ---- ranks
 
 
-def ranked_run(values, **config):
-    """Two data sets on which the method ``knn`` with k = 1 has ``values[0]``, with k = 2 ``values[1]``."""
+def ranked_run(**config):
+    """Two data sets on which ``knn`` has lower p-values of wrong labels with k = 1 than with k = 2."""
 
     def predict(cell):
-        low = values[cell.params["k"] - 1]
+        low = (0.1, 0.4)[cell.params["k"] - 1]
         view = Prediction(np.array([0, 1, 2]), np.array([[0.9, low, low / 2]]), "p-value")
         return result_of(cell, view, [0], fit_metrics={"rhat": 1 + low, "rank": low})
 
@@ -122,21 +118,20 @@ def ranked_run(values, **config):
     ["sum_of_p", "unconfidence", "fuzziness", "observed_unconfidence", "observed_fuzziness", "rhat"],
 )
 def test_the_smaller_is_ranked_first_where_lower_is_better(metric):
-    ranks = ranking(ranked_run((0.1, 0.4)), metric)
+    ranks = ranking(ranked_run(), metric)
     assert ranks.scores.iloc[0, 0] < ranks.scores.iloc[0, 1]
     assert ranks.comparison.mean_ranks.tolist() == [1.0, 2.0]
 
 
 def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
-    run = ranked_run((0.1, 0.4), figures=(figure("ranks", metric="rank"), figure("ranks", metric="trees")))
+    run = ranked_run(figures=(figure("ranks", metric="rank"), figure("ranks", metric="trees")))
     with pytest.raises(ConfmlError, match="'rank' cannot be ranked: neither higher nor lower is better"):
         ranking(run, "rank")
     write_report(run, tmp_path)
     notes = (tmp_path / ".run/notes.txt").read_text(encoding="utf-8")
     assert "metric 'rank' cannot be ranked" in notes and "no metric 'trees' is declared" in notes
-    assert {path.stem for path in tmp_path.glob("tables/ranks*")} == {"ranks-error"} and not (
-        tmp_path / "figures"
-    ).exists()
+    assert {path.stem for path in tmp_path.glob("tables/ranks*")} == {"ranks-error"}
+    assert not (tmp_path / "figures").exists()
 
 
 @pytest.mark.parametrize(
@@ -144,13 +139,9 @@ def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
     [("coverage", "cannot be ranked"), ("fuzzines", "no metric 'fuzzines' is declared.*mean 'fuzziness'")],
 )
 def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
-    document = {
-        "datasets": ["iris"],
-        "methods": ["knn"],
-        "protocol": "holdout",
-        "figures": [{"ranks": {"metric": metric}}],
-    }
+    document = {"datasets": ["iris"], "methods": ["knn"], "protocol": "holdout"}
+    figures = [{"ranks": {"metric": metric}}]
     with pytest.raises(ConfmlError, match=message):
-        config_of(document, figures=FIGURES, check_figure=check_figure)
-    document["figures"] = [{"ranks": {"metric": "fuzziness"}}]
-    config_of(document, figures=FIGURES, check_figure=check_figure)
+        config_of(document | {"figures": figures}, figures=FIGURES, check_figure=check_figure)
+    figures = [{"ranks": {"metric": "fuzziness"}}]
+    config_of(document | {"figures": figures}, figures=FIGURES, check_figure=check_figure)

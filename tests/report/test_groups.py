@@ -93,9 +93,8 @@ def test_new_rows_of_groups_look_exchangeable(folder, method):
         band = float(re.search(r"95 % band ([0-9.]+) to", tests["coverage"]["text"]).group(1))
         assert 75 < band < 95
     few = [text for text in facts["warnings"] if "cannot exclude any label there" in text]
-    assert any("site = west" in text for text in few) == (
-        method != "tcm"
-    )  # whose 12 training rows of the group are enough
+    # The 12 training rows of the group are enough for TCM-NN.
+    assert any("site = west" in text for text in few) == (method != "tcm")
 
 
 @pytest.mark.parametrize("method", ["two divisions", "tcm"])
