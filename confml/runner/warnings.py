@@ -43,7 +43,11 @@ def run_warnings(plan: Plan, audited: Mapping[str, Sequence[Finding]]) -> list[W
     """Return the warnings of a run before it computes anything, those on the config first."""
     warnings = list(_level_warnings(plan.config.levels))
     for data in plan.datasets.values():
-        of_data = [*_data_warnings(plan.config, data, audited[data.name]), *_large_k(plan, data)]
+        of_data = [
+            *_data_warnings(plan.config, data, audited[data.name]),
+            *_large_k(plan, data),
+            *_unreachable_votes(plan.config, data),
+        ]
         warnings += [replace(warning, dataset=data.name) for warning in of_data]
     return warnings
 
@@ -130,3 +134,18 @@ def _largest_k(entry: MethodEntry) -> int | None:
     values += [entry.given.get(name) for name in OF_TRAINING]
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     return max(numbers, default=None)
+
+
+def _unreachable_votes(config: Config, data: DataSet) -> Iterator[Warned]:
+    """Yield a warning if thresholds are above the largest possible share of one-vs-one votes."""
+    classes = len(data.classes)
+    largest = 2 / classes
+    above = [threshold for threshold in config.thresholds if threshold > largest]
+    for entry in config.methods:
+        if entry.name == "ovo-svm" and above:
+            listed = ", ".join(f"{threshold:g}" for threshold in above)
+            sentence = (
+                f"a vote share of ovo-svm is at most 2/{classes} = {largest:.3g} with {classes} classes, "
+                f"so its votes reject every row at threshold {listed}"
+            )
+            yield Warned("votes-below-threshold", sentence, "read its margin view, or add conformal: split")

@@ -25,19 +25,19 @@ from confml.runner.warnings import audits, run_warnings
 from confml.runs import load_settings
 
 
-def rows_of(n: int = 60, seed: int = 0, column="w", value=lambda i, w: w) -> list[str]:
+def rows_of(n: int = 60, seed: int = 0, classes: str = "ab", column="w", value=lambda i, w: w) -> list[str]:
     """Return the lines of a file, with another last column or other values of it."""
     rng = np.random.default_rng(seed)
     lines = ["y,u,v,w" if column == "w" else f"y,u,v,w,{column}"]
     for i in range(n):
-        label = "ab"[i % 2]
-        features = [f"{rng.normal() + i % 2:.4f}" for _ in range(3)]
+        label = classes[i % len(classes)]
+        features = [f"{rng.normal() + classes.index(label):.4f}" for _ in range(3)]
         last = str(value(i, float(features[2])))
         lines.append(",".join([label, *(features[:2] if column == "w" else features), last]))
     return lines
 
 
-ROWS = rows_of()
+ROWS, FOUR_CLASSES = rows_of(), rows_of(classes="abcd")
 WIDE = rows_of(value=lambda i, w: 1000 * w)
 NUMBERED = rows_of(column="number", value=lambda i, w: i)
 PATIENTS = rows_of(column="patient", value=lambda i, w: 100 + 7 * (i % 13))
@@ -48,8 +48,8 @@ STANDARD, SUBJECT = {"steps": ["standardise"]}, {"datasets": {"groups": "subject
 NEIGHBOURS = "sklearn.neighbors.KNeighborsClassifier"
 
 
-def using(*entries):
-    return {"methods": list(entries)}
+def using(*entries, **others):
+    return {"methods": list(entries), **others}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,9 @@ def using(*entries):
         (ROWS, using({"name": "tcm-nn", "k": 5000}), "k-too-large", r"the training set \(40 rows\)"),
         (ROWS, using({"name": "tcm-nn", "k": 20}), "k-too-large", r"class a \(20 training rows\)"),
         (ROWS, using({"name": NEIGHBOURS, "n_neighbors": 40}), "k-too-large", f"k = 40 of {NEIGHBOURS}"),
+        (FOUR_CLASSES, using("ovo-svm", thresholds=[0.5, 0.8]), "votes-below-threshold", "2/4 .* 0.8;"),
+        (FOUR_CLASSES, using("ovo-svm", thresholds=[0.5]), None, ""),
+        (ROWS, using("ovo-svm", thresholds=[0.8]), None, ""),
     ],
 )
 def test_warnings_before_a_run(tmp_path, monkeypatch, rows, changes, code, words):
