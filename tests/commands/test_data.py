@@ -1,11 +1,11 @@
 """``confml data``: list, info, fetch, on a folder of small cards."""
 
-import hashlib
 import json
 
 import pytest
 from command_line import command, invoke, refusal
 from data import test_download
+from data.test_files import sha
 
 from confml.data import cards
 
@@ -51,10 +51,6 @@ merge: {c: [a, b]}
 paper: {source: "Nobody, A paper", changed: [classes a and b are one]}
 expect: {rows: 5, train-rows: 3, test-rows: 2, attributes: 2, classes: {c: 5}}
 """
-
-
-def sha(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 server = test_download.server  # a fixture: a server of a folder

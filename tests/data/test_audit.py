@@ -110,11 +110,6 @@ def test_dates_and_many_categories(csv):
     assert "'b' (60)" in codes["many-categories"].sentence
 
 
-def test_duplicates_are_dropped(csv):
-    data = csv(text_of(["1,2,a", "3,4,b", "1,2,a", "1,2,b", "5,6,a"]), duplicates="drop")
-    assert data.lines.tolist() == [2, 3, 5, 6] and "1 row equal to an earlier row" in data.notes[0]
-
-
 def test_ranges_before_coding_are_those_of_the_coded_columns(tmp_path):
     path = tmp_path / "mine.csv"
     rows = [f"{row * 7 % 50},{('red', 'blue', '')[row % 3]},{'ab'[row % 2]}" for row in range(40)]

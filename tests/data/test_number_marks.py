@@ -1,6 +1,7 @@
 """Numbers with thousands separators and signs, and files of this kind."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from confml.data import load
@@ -12,10 +13,8 @@ from confml.errors import DataError
 
 def written(path, columns):
     """A CSV file, separated by semicolons, with a label column."""
-    n = len(next(iter(columns.values())))
-    rows = [";".join(("label", *columns))]
-    rows += [";".join((str(i % 2), *(texts[i] for texts in columns.values()))) for i in range(n)]
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    frame = pd.DataFrame(columns)
+    frame.assign(label=np.arange(len(frame)) % 2).to_csv(path, sep=";", index=False)
     return path
 
 

@@ -71,8 +71,7 @@ def test_decisions_are_those_of_the_definition(frames, abstain):
     assert answers["expected_cost"].to_numpy() == pytest.approx(expected.min(axis=1), rel=1e-12)
     by_decision = answers[[f"expected_cost[{decision}]" for decision in cost]].to_numpy()
     assert by_decision == pytest.approx(expected, rel=1e-12)
-    pairs = zip(answers["label"], answers["decision"], strict=True)
-    mean = np.mean([cost.loc[pair] for pair in pairs])
+    mean = np.mean([cost.loc[pair] for pair in zip(answers["label"], answers["decision"], strict=True)])
     words = " ".join(messages)
     assert f"mean cost of the decisions {mean:.3g}" in words
     assert "least expected cost if the probabilities of naive-bayes are right" in words

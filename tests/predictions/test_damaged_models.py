@@ -105,6 +105,18 @@ def shorter(array):
     return array[:-1] if array.ndim == 2 and len(array) == 45 else None
 
 
+def rows_counted(count):
+    """Another number of rows in the ranges of the features; 1e300 ended in an OverflowError."""
+
+    def change(array):
+        if array.ndim == 2 and len(array) == 3 and 45 in array[2]:
+            array[2, 0] = count
+            return array
+        return None
+
+    return with_arrays(change)
+
+
 def nodes(change):
     """A change of the nodes of every tree."""
     return with_arrays(lambda array: change(array) if array.dtype.names else None)
@@ -158,6 +170,7 @@ ROOTS = [
             for method in ("tcm-nn", "knn", "bayes-knn")
             for change in (absurd_code, nan_rows, shorter)
         ),
+        *(("tcm-nn", rows_counted(count), None) for count in (1e300, np.nan)),  # or predicted
         *((method, root(field, value), "damaged: ") for method, field, value in ROOTS),
         (FOREST, nodes(lambda array: array[:-1]), "damaged: "),
         (FOREST, nodes(lambda array: array[:0]), "damaged: "),
@@ -176,25 +189,8 @@ def test_changed_files_are_refused(model_file, tmp_path, method, change, words):
     path.write_bytes(signed(members))
     with contextlib.suppress(DataError):
         confml.predict(path, NEW)
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=words) if words else contextlib.suppress(DataError):
         confml.predict(path, NEW, explain=1)
-
-
-@pytest.mark.parametrize("count", [1e300, np.nan])
-def test_absurd_numbers_of_rows(model_file, tmp_path, count):
-    """A number of rows of 1e300 ended in an OverflowError."""
-
-    def change(array):
-        if array.ndim == 2 and len(array) == 3 and 45 in array[2]:  # ranges of the features
-            array[2, 0] = count
-            return array
-        return None
-
-    members = members_of(model_file("tcm-nn"))
-    with_arrays(change)(members)
-    (tmp_path / "changed.confml").write_bytes(signed(members))
-    with contextlib.suppress(DataError):
-        confml.predict(tmp_path / "changed.confml", NEW)
 
 
 def test_every_changed_or_missing_byte_is_noticed(model_file, tmp_path):
