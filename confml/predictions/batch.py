@@ -107,6 +107,9 @@ class Batch:
         columns |= dict(self._more_columns())
         rows, is_complete = np.flatnonzero(self.predicted), bool(self.predicted.all())
         everything: dict[str, Any] = dict(self._id_columns(list(columns)))
+        if "label" in everything:
+            label_of = {str(label): label for label in self.prediction.classes.tolist()}
+            everything["label"] = [label_of.get(text, text) for text in everything["label"]]
         for name, values in columns.items():
             everything[name] = pd.Series(list(values), index=rows, dtype=_dtype(values, is_complete))
         return pd.DataFrame(everything, index=range(len(self.predicted)))

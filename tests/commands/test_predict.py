@@ -97,10 +97,7 @@ def test_columns_are_matched_by_name_in_any_order(files, wine):
 
 def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
     expected, _ = run(*WITHOUT_CONFIG, "new.csv")
-    monkeypatch.setattr(table_files, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(
-        table_files.table_chunks, "__kwdefaults__", {**table_files.table_chunks.__kwdefaults__, "rows": 7}
-    )
+    monkeypatch.setitem(table_files.table_chunks.__kwdefaults__, "rows", 7)
     rows, _ = run(*WITHOUT_CONFIG, "-", stdin=(files / "new.csv").read_bytes())
     assert rows == expected
 
@@ -134,8 +131,8 @@ def test_missing_values_of_new_rows(files, wine):
 
 
 def test_long_integer_labels_are_exact_beside_rows_without_a_prediction(files):
-    rows = [f"{row % 2 + row / 100},{2**53 + row % 2}" for row in range(40)]
-    (files / "long.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    row = np.arange(40)
+    pd.DataFrame({"x": row % 2 + row / 100, "y": 2**53 + row % 2}).to_csv("long.csv", index=False)
     (files / "few.csv").write_text("x,z\n0.1,0\n,0\n1.1,0\n")
     line = ("predict", "--train", "long.csv", "--label", "y", "few.csv", "--missing", "drop", "--json")
     answers = json.loads(command(*line).stdout)["answers"]
@@ -338,33 +335,30 @@ def test_a_card_is_a_training_set_too(files, wine):
     assert "choose one with --dataset" in error(ConfigError, "cards.yaml", "new.csv")
     message = error(ConfigError, "cards.yaml", "new.csv", "--dataset", "wine")
     assert "there are wine-sklearn, iris" in message
-    new = wine[1].rename(columns={"od280/od315_of_diluted_wines": "od280"})
-    new.to_csv("other.csv", index=False)
+    wine[1].drop(columns="hue").to_csv("other.csv", index=False)
     message = error(DataError, "cards.yaml", "other.csv", "--dataset", "wine-sklearn")
-    assert "missing: 'od280/od315_of_diluted_wines'" in message
-    rows, messages = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
-    assert [row["prediction"] for row in rows] == [str(label) for label in new["target"]]
+    assert "missing: 'hue'" in message
+    rows, _ = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
+    assert [row["prediction"] for row in rows] == [str(label) for label in wine[1]["target"]]
 
 
 def test_data_frames_in_and_out(files, wine):
     train, new = wine
     rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 2)
     messages: list[str] = []
-    frame = confml.predict(
-        train, new.set_index(new.index + 1000), label="target", id="bottle", explain=2, say=messages.append
-    )
+    settings = {"label": "target", "id": "bottle", "explain": 2}
+    frame = confml.predict(train, new.set_index(new.index + 1000), say=messages.append, **settings)
     assert list(frame.columns) == list(rows[0]) and frame.index[0] == 1000
     regions = frame["region@0.1"].map(lambda labels: "|".join(map(str, labels)))
     assert regions.tolist() == [row["region@0.1"] for row in rows]
     assert frame["prediction"].dtype == np.int64 and frame["confidence"].dtype == float
+    assert frame["label"].tolist() == new["target"].tolist()
     lines = [int(line) + 1 for line in frame["lines@predicted"].iloc[0]]
     assert "|".join(map(str, lines)) == rows[0]["lines@predicted"]
     assert any(text.startswith("Condition: new rows") for text in messages)
-    from_files = confml.predict("wine.csv", "new.csv", label="target", id="bottle", explain=2)
-    counted = ["line", "lines@predicted", "lines@runner-up"]
-    pd.testing.assert_frame_equal(
-        from_files.drop(columns=counted), frame.reset_index(drop=True).drop(columns=counted)
-    )
+    of_files = confml.predict("wine.csv", "new.csv", **settings)
+    columns = frame.columns.drop(["line", "lines@predicted", "lines@runner-up"])
+    pd.testing.assert_frame_equal(of_files[columns], frame.reset_index(drop=True)[columns])
 
 
 def test_labels_of_data_frames_keep_their_type():

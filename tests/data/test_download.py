@@ -5,6 +5,7 @@ import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from data import test_files
 from data.test_files import sha
 from data.test_unpack import compress_z
 
@@ -50,11 +51,10 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache" / "data"
 
 
-def card_file(server, data=DATA, served=None, path="a.data", **keys) -> CardFile:
+def served_file(server, data=DATA, served=None, path="a.data", **keys) -> CardFile:
     """A file of a card with ``data``; the server has ``served`` in its place."""
     (server.folder / path).write_bytes(data if served is None else served)
-    values = {"name": path, "folder": "toy", "sha256": sha(data), "address": f"{server.url}/{path}", **keys}
-    return CardFile(**values)
+    return test_files.card_file(data, **{"name": path, "address": f"{server.url}/{path}"} | keys)
 
 
 def fetch(*files, say=lambda text: None, **options):
@@ -66,7 +66,7 @@ def files_of(cache) -> list[str]:
 
 
 def test_right_bytes_are_kept_and_found(server, cache):
-    messages, file = [], card_file(server)
+    messages, file = [], served_file(server)
     server.failing.append("/a.data")  # and asked for again
     (result,) = fetch(file, say=messages.append)
     assert (result.state, result.problem) == ("fetched", None)
@@ -80,8 +80,8 @@ def test_wrong_bytes_are_not_kept_and_do_not_stop_the_others(server, cache):
     (cache / "toy").mkdir(parents=True)
     (cache / "toy" / "b.data").write_bytes(b"of another file")
     wrong = DATA[:-1] + b"X"
-    gone = card_file(server, path="gone", address=f"{server.url}/nowhere")
-    files = card_file(server, served=wrong), gone, card_file(server, b"three", path="c.data")
+    gone = served_file(server, path="gone", address=f"{server.url}/nowhere")
+    files = served_file(server, served=wrong), gone, served_file(server, b"three", path="c.data")
     results = fetch(*files, attempts=1)
     assert [result.state for result in results] == ["failed", "failed", "fetched"]
     problem = results[0].problem
@@ -107,7 +107,7 @@ def test_a_file_that_no_address_serves_says_where_to_put_it(cache):
 )
 def test_files_inside_others_are_unpacked(server, cache, kind, packed, problem):
     keys = {"original-sha256": sha(packed), "unpack": kind, "member": "a", "name": "a.data"}
-    (result,) = fetch(card_file(server, served=packed, path="packed", **keys))
+    (result,) = fetch(served_file(server, served=packed, path="packed", **keys))
     assert files_of(cache) == ([] if problem else ["toy/a.data"]) + ["toy/packed"]
     assert result.problem is None if problem is None else problem in result.problem
     assert result.state == ("failed" if problem else "fetched")

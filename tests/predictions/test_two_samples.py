@@ -1,13 +1,13 @@
-"""New rows without labels: two-sample tests and label shift, from the command line."""
+"""New rows without labels: two-sample tests and label shift."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from command_line import command
 
+import confml
 from confml.predictions.two_samples import two_samples
 
 
@@ -72,34 +72,22 @@ def test_samples_that_cannot_be_tested():
     assert all(p == 1 for _, p in missing.features) and missing.joint < 1e-6
 
 
-def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path, monkeypatch):
+def test_label_shift_of_new_rows(needs_data, data_folder, tmp_path):
     needs_data("pima")
-    monkeypatch.chdir(tmp_path)
     path = data_folder / "pima" / "pima-indians-diabetes.data"
     frame = pd.read_csv(path, header=None, names=[*"abcdefgh", "y"]).sample(frac=1, random_state=2)
-    frame[:400].to_csv("train.csv", index=False)
-    rest = frame[400:]
-    ill = pd.concat([rest[rest["y"] == 1], rest[rest["y"] == 0][:30]])
-    ill.to_csv("new.csv", index=False)
-    Path("c.yaml").write_text(
-        "datasets: [{csv: train.csv, label: 'y'}]\nsteps: [standardise]\n"
-        "methods: [{name: naive-bayes, conformal: {kind: split, shift: label}}]\n"
-        "protocol: {kind: k-fold}\nlevels: [0.1]\n"
-    )
-    words = command("predict", "c.yaml", "new.csv", "--save", "model.confml", "--out", "a.csv").stderr
-    assert "differ from the training rows only in the frequencies of the 2 classes" in words
-    command("predict", "model.confml", "new.csv", "--out", "b.csv")
-    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
-    covered = coverage("a.csv")
-    plain = ("--train", "train.csv", "--label", "y", "--method", "naive-bayes", "--conformal", "split")
-    command("predict", *plain, "new.csv", "--level", "0.1", "--out", "p.csv")
-    assert covered > coverage("p.csv")  # most new rows are ill, which unweighted regions miss more often
-    ill[:30].to_csv("few.csv", index=False)
-    warned = command("predict", "model.confml", "few.csv", "--quiet")
-    assert "class frequencies are estimated from only 30 rows" in warned.stderr
+    train, rest, model = frame[:400], frame[400:], tmp_path / "model.confml"
+    new = pd.concat([rest[rest["y"] == 1], rest[rest["y"] == 0][:30]])
+    settings = {"label": "y", "method": "naive-bayes", "conformal": "split", "levels": [0.1]}
+    weighted = confml.predict(train, new, params={"conformal__shift": "label"}, save=model, **settings)
+    assert "only in the frequencies of the 2 classes" in " ".join(weighted.guarantee)
+    assert confml.predict(model, new, levels=[0.1]).to_csv() == weighted.to_csv()
+    unweighted = confml.predict(train, new, **settings)
+    assert coverage(weighted) > coverage(unweighted)  # most new rows are ill, and contained less often
+    few = confml.predict(model, new[:30])
+    assert any("estimated from only 30 rows" in warning for warning in few.warnings)
 
 
-def coverage(path: str) -> float:
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    pairs = zip(rows["label"], rows["region@0.1"], strict=True)
-    return float(np.mean([label in region.split("|") for label, region in pairs]))
+def coverage(answers) -> float:
+    pairs = zip(answers["label"], answers["region@0.1"], strict=True)
+    return float(np.mean([label in region for label, region in pairs]))
