@@ -48,13 +48,11 @@ def test_scope_all_is_the_literal_procedure(report):
             p_values, accepted, grids = [], [], []
             for result in results:
                 view = result.views["probability"]
-                right = view.labels == result.truth
+                wrong = (view.labels != result.truth)[half]
                 grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.01 / 2))
                 masks = [view.certainty[half] >= threshold for threshold in grids[-1]]
-                accepted.append([int(mask.sum()) for mask in masks])
-                p_values.append([
-                    binom.cdf(int((mask & ~right[half]).sum()), int(mask.sum()), limit) for mask in masks
-                ])  # fmt: skip
+                accepted.append([mask.sum() for mask in masks])
+                p_values.append([binom.cdf(wrong[mask].sum(), mask.sum(), limit) for mask in masks])
             counts = literal.paths(p_values, 0.01, min)
             if not any(counts):
                 coverages.append(0.0)
