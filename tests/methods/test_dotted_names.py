@@ -92,6 +92,7 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
         ("sklearn.ensemble._forest.RandomForestClassifier", {}, f"did you mean '{FOREST}'"),
         ("RandomForestClassifier", {}, f"unknown method 'RandomForestClassifier'; did you mean '{FOREST}'"),
         ("sklearn.svm.SVR", {}, "sklearn.svm.SVR is not a classifier; did you mean 'sklearn.svm.SVC'"),
+        ("tcm.nn", {}, "unknown method 'tcm.nn'; did you mean 'tcm-nn'?"),
         ("own_module.Nearst", {}, "the module own_module has no 'Nearst'; did you mean 'Nearest'?"),
         ("own_module.NoFit", {}, "has no fit and no predict and no get_params and no set_params; scikit"),
         ("own_module.Untagged", {}, "not a classifier; an own class needs sklearn.base.ClassifierMixin"),
@@ -101,6 +102,7 @@ def test_a_permission_is_for_its_package_and_its_block(allowed):
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
         (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
         ("own_module.Nearest", {"sharpnes": 1}, "no parameter 'sharpnes'; did you mean 'sharpness'?"),
+        ("own_module.model", {"svc__c": 1}, "no parameter 'svc__c'; did you mean 'svc__C'?"),
     ],
 )
 def test_wrong_names_and_parameters(own_module, tmp_path, name, params, message):
