@@ -8,6 +8,12 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+# Table 3.7, which has lost its minus signs: the places of its three plus signs are those that exercises 1 and
+# 2 leave, where 1-NN and 3-NN differ about (1, 2.2), and two of the five nearest of (3, 3) are positive, whom
+# weights make win.
+TABLE_3_7 = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
+SIGNS = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
+
 
 def blobs(seed: int, rows: int, c: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Return overlapping classes of unequal sizes in two features: X (rows, 2) and y (rows,)."""

@@ -102,7 +102,7 @@ def test_the_trajectory_is_the_literal_one():
 def test_chords_are_the_papers():
     """The same start and no escape: the paper's formulas in coefficients, with full kernel products."""
     X, y, X_test = overlapping(20, 5)
-    K = naive.kernel_matrix(X, X, "rbf", 2.0)
+    K = naive.rbf_matrix(X, X, 2.0)
     space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
     trajectory = sample(space, BilliardSettings("chord", 64, 0.0, None, 1), 3)
     chain = trajectory.chains[0]
@@ -153,15 +153,6 @@ def test_an_examples_probability_does_not_depend_on_the_others(params):
 # ---- parts
 
 
-@pytest.mark.parametrize("kind", ["linear", "poly", "rbf"])
-def test_kernels_are_the_literal_ones(kind):
-    rng = np.random.default_rng(0)
-    X, Z = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
-    kernel = KernelFunction(kind, 1.7, 3, 0.5)
-    np.testing.assert_allclose(kernel(X, Z), naive.kernel_matrix(X, Z, kind, 1.7, 3, 0.5), rtol=1e-12)
-    np.testing.assert_allclose(kernel.of_itself(X), np.diag(kernel(X, X)), rtol=1e-12)
-
-
 def test_of_many_walls_the_start_has_equal_distances():
     X, y, _ = overlapping(1001, 3)
     space = VersionSpace.of(RangeSpace.of(KernelFunction("rbf", 0.2)(X, X), 0.0), y.astype(float))
@@ -171,7 +162,7 @@ def test_of_many_walls_the_start_has_equal_distances():
 def test_the_start_is_the_hard_margin_machine():
     """Least distance to a wall: that of scikit-learn's SVC where a mirrored set takes its bias away."""
     X, y, _ = overlapping(30, 3)
-    gram = naive.kernel_matrix(X, X, "rbf", 2.0)
+    gram = naive.rbf_matrix(X, X, 2.0)
     space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
     points = space.space.points
     mirrored = SVC(kernel="linear", C=1e9, tol=1e-8).fit(np.vstack([points, -points]), np.append(y, -y))
@@ -184,7 +175,7 @@ def test_full_and_noisy_predictions_are_those_of_the_gaussian_model():
     method = BayesTransduction(sigma=1.5, ridge=0.2, random_state=1, n_bounces=40_000).fit(X, y)
     trajectory = method.trajectories_[0]
     rng = np.random.default_rng(0)
-    coordinates = trajectory.version_space.space.basis.T @ naive.kernel_matrix(X, X_test, "rbf", 1.5)
+    coordinates = trajectory.version_space.space.basis.T @ naive.rbf_matrix(X, X_test, 1.5)
     w = np.concatenate([chain.anchors[:, 0] for chain in trajectory.chains])
     middle = np.array([s for c in trajectory.chains for s in c.anchor_step]) >= 0
     radius = np.sqrt(rng.chisquare(trajectory.version_space.space.rank, size=(len(w[middle]), 50)))
@@ -357,11 +348,16 @@ def test_a_bounce_or_two():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_kernel_svm_is_scikit_learns(classes):
+@pytest.mark.parametrize(
+    ("kernel", "params"),
+    [("rbf", {"gamma": 1 / 18}), ("linear", {}), ("poly", {"gamma": 1.0, "degree": 3, "coef0": 0.5})],
+)
+def test_kernel_svm_is_scikit_learns(kernel, params, classes):
     X, y, X_test = overlapping()
     y = y if classes == 2 else np.arange(len(y)) % 3
-    view = KernelSVM(sigma=3.0, C=10.0).fit(X, y).confident_predict(X_test)["margin"]
-    oracle = SVC(C=10.0, gamma=1 / 18, break_ties=classes > 2).fit(X, y)
+    model = KernelSVM(kernel=kernel, sigma=3.0, degree=3, coef0=0.5, C=10.0).fit(X, y)
+    view = model.confident_predict(X_test)["margin"]
+    oracle = SVC(C=10.0, kernel=kernel, break_ties=classes > 2, **params).fit(X, y)
     values = oracle.decision_function(X_test)
     np.testing.assert_allclose(*(np.abs(values), view.confidence) if classes == 2 else (values, view.scores))
     assert np.array_equal(view.labels, oracle.predict(X_test))

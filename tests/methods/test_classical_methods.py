@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
+from trials import SIGNS, TABLE_3_7
 
 from confml import KNN
 from confml.data import load
@@ -77,13 +78,6 @@ def test_naive_bayes_of_the_pies():
     neg = (2 / 6) * (5 / 6) * (2 / 6) * (1 / 6) * (2 / 6)
     np.testing.assert_allclose(bayes.predict_proba(new), [[neg / (neg + pos), pos / (neg + pos)]])
     assert bayes.predict(new) == "neg"
-
-
-# Table 3.7, which has lost its minus signs: the places of its three plus signs are those that exercises 1 and
-# 2 leave, where 1-NN and 3-NN differ about (1, 2.2), and two of the five nearest of (3, 3) are positive, whom
-# weights make win.
-TABLE_3_7 = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
-SIGNS = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
 
 
 def test_exercises_3_9_1_and_2():

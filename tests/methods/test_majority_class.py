@@ -8,8 +8,6 @@ from sklearn.dummy import DummyClassifier
 from confml.config import make_config
 from confml.methods.majority_class import MajorityClass
 
-VALUES = {"name": "c", "datasets": ["iris"], "methods": ["knn"], "protocol": "holdout"}
-
 
 def test_it_is_the_dummy_classifier():
     rng = np.random.default_rng(1)
@@ -41,6 +39,6 @@ def test_online_it_predicts_by_the_labels_before():
     ],
 )
 def test_a_run_adds_it(values, methods):
-    config = make_config({**VALUES, **values})
+    config = make_config({"datasets": ["iris"], "methods": ["knn"], "protocol": "holdout", **values})
     assert [entry.name for entry in config.with_baseline().methods] == methods
     assert [entry.name for entry in config.methods] == values.get("methods", ["knn"])

@@ -5,17 +5,10 @@ import math
 import numpy as np
 
 
-def kernel_matrix(X, Z, kind, sigma=1.0, degree=2, coef0=1.0):
-    """k(x, z) one pair at a time."""
-    out = np.empty((len(X), len(Z)))
-    for i, x in enumerate(X):
-        for j, z in enumerate(Z):
-            if kind == "rbf":
-                out[i, j] = math.exp(-sum((a - b) ** 2 for a, b in zip(x, z, strict=True)) / (2 * sigma**2))
-            else:
-                product = sum(a * b for a, b in zip(x, z, strict=True))
-                out[i, j] = product if kind == "linear" else (product + coef0) ** degree
-    return out
+def rbf_matrix(X, Z, sigma):
+    """exp(-|x - z|^2 / (2 sigma^2)) one pair at a time."""
+    squares = [[sum((a - b) ** 2 for a, b in zip(x, z, strict=True)) for z in Z] for x in X]
+    return np.array([[math.exp(-square / (2 * sigma**2)) for square in row] for row in squares])
 
 
 def rejection_sample(X, y, draws, rng):

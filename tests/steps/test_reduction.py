@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import SIGNS, TABLE_3_7
 
 from confml import KNN
 from confml.steps.reduction import ConsistentSubset, SelectExamples, TomekLinks, find_links
@@ -68,9 +69,7 @@ def test_links_by_hand():
 
 
 def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
-    """The signs are those of tests/methods/test_classical_methods.py."""
-    X = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
-    y = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
+    X, y = TABLE_3_7, SIGNS
     nominal = np.zeros(2, dtype=bool)
     links, linked = find_links(X, np.unique(y, return_inverse=True)[1], nominal)
     assert literal_links(X, y, nominal) == {(0, 1), (2, 3)} and links == 2
