@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -56,7 +57,7 @@ def in_halves(items):
     The tests of `LONG` begin the second half: a worker that ends first takes tests from the end of the other,
     and a module of `LONG` whose tests both workers ran would start its cluster twice.
     """
-    parts = {item: item.nodeid.removeprefix("tests/").partition("/")[0] for item in items}
+    parts = {item: re.split("/|::", item.nodeid.removeprefix("tests/"))[0] for item in items}
     groups = [[item for item in items if parts[item] in folders] for folders in (COMPILING, LONG, USING)]
     compiling, long, using = groups
     remaining = [item for item in items if parts[item] not in COMPILING | LONG | USING]
