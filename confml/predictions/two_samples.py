@@ -24,6 +24,7 @@ ALARM = 0.01  # p-value of a test, after Holm's correction over all tests, from 
 MOST_ROWS = 20_000  # new rows that are tested, the first ones
 JOINT_ROWS = 2000  # rows of each sample for the classifier
 FEWEST = 20  # rows of a sample from which it is tested
+_EXPECTED = 5  # least expected number of rows of a category for the chi-squared distribution
 
 
 class Finding(NamedTuple):
@@ -69,7 +70,8 @@ def two_samples(
     """Return the tests of new rows (n, d) against old ones (m, d); None with fewer than `FEWEST` of either.
 
     coded: (d,) columns with codes of categories. purpose: seeds the division of the rows. Numbers are tested
-    by Kolmogorov and Smirnov, categories by a chi-squared test; rows must be independent.
+    by Kolmogorov and Smirnov, categories by a chi-squared test, or each one by its hypergeometric number with
+    Bonferroni's correction where some are expected less than 5 times; rows must be independent.
     """
     if min(len(old), len(new)) < FEWEST:
         return None
@@ -90,7 +92,12 @@ def _feature_p(old: np.ndarray, new: np.ndarray, is_coded: bool) -> float:
         return float(stats.ks_2samp(old, new, method="asymp").pvalue)
     categories, codes = np.unique(np.concatenate([old, new]), return_inverse=True)
     table = [np.bincount(part, minlength=len(categories)) for part in (codes[: len(old)], codes[len(old) :])]
-    return float(stats.chi2_contingency(table, correction=False).pvalue)
+    tested = stats.chi2_contingency(table, correction=False)
+    if tested.expected_freq.min() >= _EXPECTED:
+        return float(tested.pvalue)
+    number = stats.hypergeom(len(codes), table[0] + table[1], len(new))
+    one_sided = np.minimum(number.cdf(table[1]), number.sf(table[1] - 1)).min()
+    return min(1.0, 2.0 * float(one_sided) * (len(categories) if len(categories) > 2 else 1))
 
 
 def _joint(old: np.ndarray, new: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float]:

@@ -62,6 +62,22 @@ def test_p_values_of_equal_samples_are_valid():
     assert np.mean(np.array(p) <= 0.1) < 0.2 and np.mean(np.array(features) <= 0.1) < 0.2
 
 
+def test_rare_categories_have_valid_p_values():
+    rng, rare, names, coded = (
+        np.random.default_rng(0),
+        np.r_[0.9, np.full(50, 0.002)],
+        ["a"],
+        np.array([True]),
+    )
+    p = []
+    for _ in range(100):
+        rows = rng.choice(51, (525, 1), p=rare).astype(float)
+        p.append(two_samples(rows[:500], rows[500:], names, coded).features[0][1])
+    assert np.mean(np.array(p) <= 0.01) < 0.05  # 0.15 with the chi-squared distribution
+    unknown = np.where(np.arange(25) < 5, -1.0, rows[500:, 0])[:, None]
+    assert two_samples(rows[:500], unknown, names, coded).features[0][1] < 1e-4
+
+
 def test_samples_that_cannot_be_tested():
     few, constant = np.zeros((5, 2)), np.zeros((60, 2))
     nominal = np.array([False, False])
