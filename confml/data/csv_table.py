@@ -332,6 +332,7 @@ def _check_classes(
         shown = listed(f"{short(repr(classes[j]), 60)} ({counted(of_test[j], 'row')})" for j in absent)
         if not of_test[of_train].any():
             hint = f"write labels as the training file does: {listed(repr(classes[j]) for j in of_train)}"
+            where = files[1].where(0, keys.label)
             raise DataError(f"no test label is a class of the training file: {shown}", where=where, hint=hint)
         notes.append(f"classes in the test file only, which cannot be learnt: {shown}")
 

@@ -42,7 +42,7 @@ def test_a_new_spelling_of_a_category_is_no_error_in_any_chunk(tmp_path, rows):
 def test_labels_that_match_nothing_stop(tmp_path):
     train = file(tmp_path, "a.csv", "x,y\n1,yes\n2,no\n3,yes\n")
     test = file(tmp_path, "b.csv", "x,y\n1,YES\n2,NO\n")
-    with pytest.raises(DataError, match="no test label is a class of the training file: 'YES'"):
+    with pytest.raises(DataError, match="b.csv, line 2, column 'y': no test label is a class of .*: 'YES'"):
         load({"csv": train, "test": test, "label": "y"})
     coder = RowCoder(load({"csv": train, "label": "y"}), "y")
     with pytest.raises(DataError, match="column 'y'"):
