@@ -113,7 +113,8 @@ def read_columns(
     for signs in dict.fromkeys(marks.values()):
         marked = [name for name in marks if marks[name] == signs]
         column = "column" if len(marked) == 1 else "columns"
-        notes.append(f"fields with {quoted(signs)} are read as numbers: {column} {quoted(marked, 10)}")
+        signs_shown = quoted(sign.strip() or "blank" for sign in signs)
+        notes.append(f"fields with {signs_shown} are read as numbers: {column} {quoted(marked, 10)}")
     _note_kinds(by_kind, categories, notes)
     if spec.thousands is not None:
         numeric = (name for name in names if categories[name] is None)

@@ -32,8 +32,8 @@ computed. With --selection-part 0.3, steps and parameters use other rows. With -
 use the calibration part. The bound then holds for any number of rows. The bound of --conformal oob is always
 approximate: the trees that score a training row are not all trees of the ensemble.
 
-A p-value that is computed from n rows is at least 1 / (n + 1). A warning says so if a level is smaller.
-Probabilities, votes and envelopes have regions without a guarantee of coverage.
+A p-value that is computed from n rows is at least 1 / (n + 1), unless it is smoothed. A warning says so if
+a level is smaller. Probabilities, votes and envelopes have regions without a guarantee of coverage.
 
 The tests do not show that rows are exchangeable. They can show that rows are not: a warning names a test
 with a small p-value. The test of atypical rows needs p-values, and the test of coverage also needs labels.

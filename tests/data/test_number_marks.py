@@ -47,6 +47,11 @@ def test_thousands_are_numbers_not_categories(tmp_path):
     data = load({"csv": path, "label": "label"})
     assert data.table[:, 0].tolist() == values.tolist() and data.attributes == ("price",)
     assert "fields with ',' are read as numbers: column 'price'" in data.notes
+    blanks = written(tmp_path / "c.csv", {"price": [f"{value:,}".replace(",", " ") for value in values]})
+    assert (
+        "fields with 'blank' are read as numbers: column 'price'"
+        in load({"csv": blanks, "label": "label"}).notes
+    )
     plain = written(tmp_path / "b.csv", {"price": list(map(str, values))})
     coder = RowCoder(data, "label")
     assert np.array_equal(coder.code(read_table(path)).X, coder.code(read_table(plain)).X)
