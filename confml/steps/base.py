@@ -22,7 +22,7 @@ class Step:
     learns: whether the transformation of an example depends on the training set. Where it does not, the step
         can be used in protocol online.
     breaks_exchangeability: whether training examples become more ordinary than test examples, because the
-        step uses their labels or removes some of them. P-values that are computed among them are then too
+        step uses their labels or removes some of them. P-values that are computed from them are then too
         small.
     takes_sparse: whether it also transforms sparse rows, without codes, into sparse ones.
 

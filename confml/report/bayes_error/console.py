@@ -23,7 +23,7 @@ SHARES = (
     "; lower={lower:.2%}; upper={upper:.2%}"
 )
 FORMS = {
-    "pairs": "class={class_a}; other class={class_b}; rows={rows_a}; its rows={rows_b}" + SHARES,
+    "pairs": "class={class_a}; other class={class_b}; rows={rows_a}; other rows={rows_b}" + SHARES,
     "one-vs-rest": "class={class}; rows={rows}" + SHARES,
     "overall": "estimator={estimator}; error %={estimate:.2%}; "
     "tie band %={estimate_tie_low:.2%}-{estimate_tie_high:.2%}; lower={lower:.2%}; upper={upper:.2%}; "
