@@ -49,12 +49,9 @@ def test_p_values_that_are_smoothed_already_stay():
     smoothed = Case(with_counts, case.truth, context=Context(train_rows=7))
     assert np.array_equal(smoothed.smoothed, scores[np.arange(40), case.truth])
     assert smoothed.counted.tolist() == [20] * 40, "by the counts"
-    without_counts, of_classes = (
-        Prediction(np.arange(4), scores, "p-value", extra=tau),
-        dict.fromkeys(range(4), 4),
-    )
+    without_counts = Prediction(np.arange(4), scores, "p-value", extra=tau)
     for params, expected in (({}, 20), ({"conformal__mondrian": True}, 5)):
-        context = Context(19, of_classes, params)
+        context = Context(19, dict.fromkeys(range(4), 4), params)
         assert Case(without_counts, case.truth, context=context).counted.tolist() == [expected] * 40
 
 

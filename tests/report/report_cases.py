@@ -156,9 +156,8 @@ def random_run(methods, datasets=("d",), splits=2, rows=40, classes=("a", "b", "
     classes = np.array(classes)
 
     def predict(cell):
-        truth = np.random.default_rng([*f"{cell.dataset} {cell.split}".encode()]).integers(
-            0, len(classes), rows
-        )
+        of_split = np.random.default_rng([*f"{cell.dataset} {cell.split}".encode()])
+        truth = of_split.integers(0, len(classes), rows)
         scores = np.random.default_rng(int(cell.key, 16)).dirichlet(np.ones(len(classes)), rows)
         scores[np.arange(rows), truth] += 0.5
         view = Prediction(classes, scores / 1.5, SCORES_OF.get(cell.method, "vote"))

@@ -1,8 +1,9 @@
 """Accuracy-rejection curves, matched views and chains in reports, on runs made by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from report.report_cases import entry, figure, read, result_of, run_by_hand
+from report.report_cases import entry, figure, result_of, run_by_hand
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
@@ -47,11 +48,8 @@ def run_of(splits, **config):
 def test_matched_views_have_the_envelopes_proportions(tmp_path):
     """All metrics of matched views whose groups can have the proportion of the envelope."""
     write_report(run_of(1), tmp_path)
-    rows = {
-        (row["view"], row["metric"], float(row["level"])): float(row["value"] or "nan")
-        for row in read(tmp_path / "tables/matched.csv")
-        if row["params"] == "model=standard"
-    }
+    table = pd.read_csv(tmp_path / "tables/matched.csv").set_index("params").loc["model=standard"]
+    rows = table.set_index(["view", "metric", "level"])["value"]
     views, truth = prediction_of(0, "standard")
     right = views["envelope"].labels == truth
     for level in (0.8, 0.95):

@@ -55,9 +55,8 @@ def test_the_baseline_is_a_row_that_changes_no_other():
         p_values.append(LossTable([losses, of_baseline], bound=1.0).pair(0, 1).p_value)
     p_values.sort()
     assert comparisons.estimate(baseline, "error").p_value == pytest.approx(3 * p_values[0])
-    assert comparison.baselines[baseline].tolist() == pytest.approx(
-        [3 * p_values[0], max(3 * p_values[0], 2 * p_values[1]), max(2 * p_values[1], p_values[2])]
-    )
+    by_holm = np.maximum.accumulate(np.array([3, 2, 1]) * p_values)
+    assert comparison.baselines[baseline].tolist() == pytest.approx(by_holm.tolist())
     assert comparisons.estimate(baseline, "error").worse and not comparisons.estimate(baseline, "error").best
     sentence = "d: not shown to be better than majority-class (error 50.00 %): weak"
     assert comparisons.not_above_baseline("d") == sentence and sentence in short_table(both).notes

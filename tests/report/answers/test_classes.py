@@ -29,10 +29,8 @@ def run_of(frequencies, harder, calibration=300, rows=600, datasets=1, splits=1)
     def predict(cell):
         rng = np.random.default_rng([sum(map(ord, cell.split)), int(cell.dataset[1:])])
         of_calibration, truth = (rng.choice(len(classes), n, p=frequencies) for n in (calibration, rows))
-        scores, new = (
-            rng.standard_normal(len(labels)) + harder * (labels == len(classes) - 1)
-            for labels in (of_calibration, truth)
-        )
+        scores = rng.standard_normal(calibration) + harder * (of_calibration == len(classes) - 1)
+        new = rng.standard_normal(rows) + harder * (truth == len(classes) - 1)
         view = view_of(scores, new, truth, classes)
         return result_of(cell, view, classes[truth], train_rows=calibration)
 
