@@ -4,9 +4,9 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from report.report_cases import entry, figure, golden_run, random_run, result_of, run_by_hand
-from scipy.stats import rankdata
 
 from confml.measures.prediction import Prediction
 from confml.report.figures.regions import level_counts
@@ -116,47 +116,41 @@ def test_figures_are_drawings_with_texts(page):
     assert files <= set(elements.values("a", "href"))
 
 
-def rows_of(page, table):
-    """The texts of the body of a table, and its headings."""
-    text = page.split(f'<table id="{table}">')[1].split("</table>")[0]
-    rows = [
+def table_of(page, name):
+    """The texts of a table by its headings and its first column."""
+    text = page.split(f'<table id="{name}">')[1].split("</table>")[0]
+    headings, *rows = [
         [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
         for row in re.split(r"<tr[^>]*>", text)[1:]
     ]
-    return rows[0], rows[1:]
+    return pd.DataFrame(rows, columns=headings).set_index(headings[0])
 
 
-def test_numbers_are_those_of_the_summary(page):
+@pytest.fixture(scope="module")
+def summary():
     run = some_run()
-    for dataset in ("one", "two"):
-        headings, rows = rows_of(page, f"set-{dataset}-results")
-        labels = {(cell.method, cell.variant): run.label(cell) for cell in run.cells}
-        of_dataset = [row for row in run.summary if row.dataset == dataset]
-        errors = {labels[row.method, row.variant]: row for row in of_dataset if row.metric == "error"}
-        column = headings.index("error (%)")
-        texts = {row[0]: row[column] for row in rows}
-        assert texts == {label: f"{100 * row.mean:.2f} ± {100 * row.sd:.2f}" for label, row in errors.items()}
-        means = [errors[row[0]].mean for row in rows]
-        assert means == sorted(means)
-        sought = ("knn", "coverage", 0.05)
-        coverage = next(row.mean for row in of_dataset if (row.method, row.metric, row.level) == sought)
-        (knn,) = [row for row in rows if row[0] == "knn k=1"]
-        assert knn[headings.index("coverage (%) at 0.05")].split()[0] == f"{100 * coverage:.2f}"
+    labels = {(cell.method, cell.variant): run.label(cell) for cell in run.cells}
+    return pd.DataFrame(run.summary).assign(label=[labels[row.method, row.variant] for row in run.summary])
 
 
-def test_the_matrix_has_errors_and_mean_ranks(page):
-    run = some_run()
-    errors = {
-        (row.dataset, row.method, row.variant): row.mean for row in run.summary if row.metric == "error"
-    }
-    methods = {run.label(cell): (cell.method, cell.variant) for cell in run.cells}
-    headings, rows = rows_of(page, "summary")
-    scores = [[errors[(name, *methods[label])] for label in headings[1:]] for name in ("one", "two")]
-    for row, values in zip(rows, scores, strict=False):
-        assert [text.split()[0] for text in row[1:]] == [f"{100 * value:.2f}" for value in values]
-    ranks = rankdata(np.round(scores, 12), axis=1).mean(axis=0)
-    assert rows[-1] == ["mean rank", *(f"{rank:.2f}" for rank in ranks)]
-    assert ranks.tolist() == sorted(ranks)
+@pytest.mark.parametrize("dataset", ["one", "two"])
+def test_numbers_are_those_of_the_summary(page, summary, dataset):
+    table, of_set = table_of(page, f"set-{dataset}-results"), summary[summary["dataset"] == dataset]
+    errors = of_set[of_set["metric"] == "error"].set_index("label").loc[table.index]
+    texts = [f"{100 * row.mean:.2f} ± {100 * row.sd:.2f}" for row in errors.itertuples()]
+    assert table["error (%)"].tolist() == texts and errors["mean"].is_monotonic_increasing
+    coverage = of_set[(of_set["metric"] == "coverage") & (of_set["level"] == 0.05)].set_index("label")["mean"]
+    assert table["coverage (%) at 0.05"]["knn k=1"].split()[0] == f"{100 * coverage['knn k=1']:.2f}"
+
+
+def test_the_matrix_has_errors_and_mean_ranks(page, summary):
+    table, errors = table_of(page, "summary"), summary[summary["metric"] == "error"]
+    errors = errors.pivot(index="dataset", columns="label", values="mean")[table.columns]
+    for name, row in errors.iterrows():
+        assert [text.split()[0] for text in table.loc[name]] == [f"{100 * value:.2f}" for value in row]
+    ranks = errors.round(12).rank(axis=1).mean()
+    assert table.loc["mean rank"].tolist() == [f"{rank:.2f}" for rank in ranks]
+    assert ranks.is_monotonic_increasing
 
 
 def test_names_and_labels_are_escaped(tmp_path):
@@ -195,7 +189,7 @@ def test_an_infinite_log_loss_is_explained_below_the_table(tmp_path):
 def test_large_tables_have_the_lowest_errors_and_figures_of_many_data_sets_are_folded(tmp_path):
     names = [f"set{number}" for number in range(5)]
     html = page_of(some_run(names, 40, rows=12, splits=1, figures=FIGURES[:1]), tmp_path)
-    assert len(rows_of(html, "set-set0-results")[1]) == 30
+    assert len(table_of(html, "set-set0-results")) == 30
     assert "30 of 40 methods and views, the lowest errors; summary.csv has all." in html
     assert Elements(html).count("details") == 5 == html.count("</svg>")
 
