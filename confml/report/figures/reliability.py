@@ -38,9 +38,10 @@ class Diagram(NamedTuple):
 
 
 def draw(data: DatasetResults):
-    """Isotonic regression of the event on its probability: the second of two classes, or a correct
-    prediction. Each test row counts once. Grey: 90 % band, at each probability by itself, of outcomes drawn
-    with these probabilities (none for data with groups). Bars: distribution of the probabilities.
+    """Isotonic regression of an event on its probability. The event is the second class of two, or a correct
+    prediction if there are more classes. Each test row counts once. Grey: 90 % band, at each probability by
+    itself, of outcomes drawn with these probabilities (none for data with groups). Bars: distribution of the
+    probabilities.
     """
     events = data.collected(probability_events)
     shown, title = data.shown(events, PANELS, "no method has probabilities or vote shares")
