@@ -55,8 +55,9 @@ def _wrong_value(loc: Loc, details: Mapping[str, Any], draft: Draft) -> None:
 def _unknown_key(loc: Loc, draft: Draft) -> None:
     *above, key = loc
     model, path = part_at(above), draft.name_of(tuple(above))
-    hint = did_you_mean(str(key), model.keys() if model else [], list_all=model is not DatasetSpec)
-    if model is DatasetSpec:
+    is_card = model is DatasetSpec and "csv" not in draft.find(tuple(above))[2]
+    hint = did_you_mean(str(key), model.keys() if model else [], list_all=not is_card)
+    if is_card:
         hint = hint or "a card has no other keys; csv: or generate: begins a data set of your own"
     elif not path and key in DatasetSpec.keys():
         hint = f"it is a key of a data set: datasets: [{{csv: FILE, label: COLUMN, {key}: ...}}]"

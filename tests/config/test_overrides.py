@@ -59,6 +59,11 @@ def test_a_wrong_cost_has_its_own_place(full):
     assert messages(load_config, full, ["costs.abstain=x"])[0].startswith("--set costs.abstain=x: costs: ")
 
 
+def test_the_hint_on_an_unknown_key_is_for_a_card_or_a_file(full):
+    assert "a card has no other keys" in messages(load_config, full, ["datasets.1.zz=1"])[0]
+    assert "there are name, card, openml, csv," in messages(load_config, full, ["datasets.2.zz=1"])[0]
+
+
 def test_errors_of_the_file_come_first(full):
     full.write_text(full.read_text().replace("seed: 012", "seed: x"))
     assert messages(load_config, full, ["protocol.folds=1", "levels.0=2"]) == [
