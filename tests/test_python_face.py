@@ -81,7 +81,7 @@ meeting = threading.Barrier(6)
 def at_the_same_time(work, folder):
     folder.mkdir(exist_ok=True)
     meeting.wait(60)
-    return work(folder)
+    return "".join({work(folder) for _ in range(20 if work is p_values else 1)})  # fits while runs last
 
 
 with ThreadPoolExecutor(6) as pool:
