@@ -20,7 +20,7 @@ def named(key):
             yield entry if isinstance(entry, str) else entry.get("name", next(iter(entry)))
 
 
-@pytest.mark.parametrize("name", sorted(registry.methods.built_in))
+@pytest.mark.parametrize("name", sorted(registry.methods.known()))
 def test_every_method_is_shown(name):
     if name == "external":  # it reads a file of another program
         pages = (path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "pages").rglob("*.md"))

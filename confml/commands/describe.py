@@ -78,7 +78,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
 
 def _list_methods_and_steps() -> None:
     """Print the names and summaries of methods and steps."""
-    from confml.methods.registry import broken_methods, describe, known_methods
+    from confml.methods.registry import describe, known_methods, methods
     from confml.steps.registry import describe_step, known_steps
 
     for kind, entries in (
@@ -90,7 +90,7 @@ def _list_methods_and_steps() -> None:
         for entry in entries:
             source = "" if entry["source"] == "confml" else f" ({entry['source']})"
             echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
-    for name, error in broken_methods().items():
+    for name, error in methods.broken().items():
         echo(f"  {name}  cannot be used: {error}")
     echo("Classifiers of scikit-learn have names such as sklearn.ensemble.RandomForestClassifier, steps such")
     echo("as sklearn.decomposition.PCA. Other packages need --allow-import, such as --allow-import xgboost.")

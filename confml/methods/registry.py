@@ -6,7 +6,7 @@ from typing import Any
 
 import sklearn
 
-from confml.errors import ConfigError, ConfmlError, family, nearest
+from confml.errors import ConfigError, family, nearest
 from confml.methods import METHODS
 from confml.methods.base import Method
 from confml.methods.conformal.out_of_bag import OUT_OF_BAG, check_bags
@@ -24,14 +24,9 @@ methods = PluginRegistry[Method]("method", METHODS, Method, "confml.methods")
 def known_methods() -> dict[str, type[Method]]:
     """Return every method by name, with those of other packages (entry point group ``confml.methods``).
 
-    Methods of other packages that cannot be used are left out; `broken_methods` returns the reasons.
+    Methods of other packages that cannot be used are left out; ``methods.broken`` returns the reasons.
     """
     return methods.known()
-
-
-def broken_methods() -> dict[str, ConfmlError]:
-    """Return the methods of other packages that cannot be used, with the reason for each."""
-    return methods.broken()
 
 
 def method_class(name: str) -> type[Method]:

@@ -30,11 +30,6 @@ class PluginRegistry(Generic[Kind]):
     def __init__(self, noun: str, locations: Mapping[str, str], base: type, group: str):
         self.noun, self.locations, self.base, self.group = noun, locations, base, group
 
-    @functools.cached_property
-    def built_in(self) -> dict[str, type[Kind]]:
-        """confml's own classes, sorted by name."""
-        return {name: self.find(name) for name in sorted(self.locations)}
-
     def own_class(self, name: str) -> type[Kind] | None:
         """Return confml's own class of this name, or None."""
         if name not in self.locations:

@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from confml.data.memory import is_sparse
 from confml.errors import ConfigError, ConfmlError
+from confml.methods.base import Method
 from confml.methods.sklearn.estimators import new_estimator
 from confml.methods.sklearn.names import TRANSFORMER, find_estimator
 from confml.plugins.imports import without_output
@@ -37,7 +38,7 @@ class TransformerStep(Step):
             raise divided_groups(self.name)
         self.fitted_ = new_transformer(self.name, self.params)
         if rng is not None:
-            _seed(self.fitted_, rng)
+            Method.seed_random_states(self.fitted_, rng)
         self._numeric = ~self._coded(X)
         numbers = self._numbers(X)
         with without_output():
@@ -133,9 +134,3 @@ def _selects_by_labels(transformer: Any) -> bool:
     from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 
     return isinstance(transformer, SelectorMixin) and not isinstance(transformer, VarianceThreshold)
-
-
-def _seed(transformer: Any, rng: np.random.Generator) -> None:
-    for name, value in sorted(transformer.get_params().items()):
-        if name.rpartition("__")[2] == "random_state" and value is None:
-            transformer.set_params(**{name: int(rng.integers(2**31))})

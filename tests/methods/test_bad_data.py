@@ -23,7 +23,7 @@ from confml.methods.base import Views
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.runner.check_views import check_views
 
-OWN = {name: cls for name, cls in registry.methods.built_in.items() if not cls.takes_rows}
+OWN = {name: cls for name, cls in registry.methods.known().items() if not cls.takes_rows}
 # Few draws: this file is not about how good an estimate is.
 CHEAP = {
     "bayes-discriminant": {"draws": 20},

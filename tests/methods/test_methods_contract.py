@@ -21,7 +21,7 @@ from confml.plugins.parameters import Integer
 from confml.predictions.trusted import trusted_types
 
 # A method with `takes_rows` predicts from a file: tests/methods/test_external.py.
-CLASSES = {name: cls for name, cls in registry.methods.built_in.items() if not cls.takes_rows}
+CLASSES = {name: cls for name, cls in registry.methods.known().items() if not cls.takes_rows}
 CLASSES[NearestMean.name] = NearestMean
 every_method = pytest.mark.parametrize("name", CLASSES)
 

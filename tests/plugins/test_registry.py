@@ -14,7 +14,7 @@ from confml.steps.registry import describe_step, known_steps, steps
 
 @pytest.mark.parametrize("registry", [registry.methods, steps], ids=lambda registry: registry.noun)
 def test_every_class_is_listed_under_its_name(registry):
-    for name, cls in registry.built_in.items():
+    for name, cls in registry.known().items():
         assert cls.name == name and issubclass(cls, registry.base)
         assert registry.own_class(name) is cls and registry.has(name)
     assert registry.own_class("no such name") is None and not registry.has("no such name")
@@ -109,4 +109,4 @@ def test_a_broken_method_of_another_package(installed, name, message):
         with pytest.raises(ConfmlError) as caught:
             function(name)
         assert message in str(caught.value) and "their-package 1.2" in str(caught.value)
-    assert name in registry.broken_methods() and name not in registry.known_methods()
+    assert name in registry.methods.broken() and name not in registry.known_methods()

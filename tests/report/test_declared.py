@@ -30,7 +30,7 @@ VARIANTS = {
 }
 
 
-METHODS = {**registry.methods.built_in, NearestMean.name: NearestMean}
+METHODS = {**registry.methods.known(), NearestMean.name: NearestMean}
 
 
 def examples():

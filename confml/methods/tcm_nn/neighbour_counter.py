@@ -48,7 +48,9 @@ class NeighbourCounter:
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, block: int = _BLOCK):
         self.scale = SafeScale.of(X)
-        self.engine, self.block = engine or fastest_engine(*X.shape), block
+        # Trees if boxes exclude nearly all examples; more features need more examples.
+        fastest = "tree" if len(X) >= 1000 * 1.5 ** min(X.shape[1], 100) else "filter"
+        self.engine, self.block = engine or fastest, block
         X, self.order = self.scale.apply(X), np.argsort(codes, kind="stable")
         if self.engine == "tree":
             for rows in np.split(self.order, np.cumsum(np.bincount(codes))[:-1]):
@@ -229,8 +231,3 @@ class NeighbourCounter:
 def parts(rows: int, size: int) -> list[slice]:
     """Return consecutive slices of at most ``size`` of so many rows."""
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
-
-
-def fastest_engine(m: int, d: int) -> str:
-    """Choose trees if boxes exclude nearly all examples; more features need more examples."""
-    return "tree" if m >= 1000 * 1.5 ** min(d, 100) else "filter"

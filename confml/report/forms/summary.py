@@ -16,9 +16,7 @@ from confml.report.captions import setting_text
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable
 
-CSV_HEADER = (
-    *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
-)
+CSV_HEADER = tuple("dataset method view metric level mean sd splits best p_value worse".split())
 KEYS = ("data set", "method", "view")
 
 

@@ -22,7 +22,7 @@ from confml.report.shown_table import ShownTable
 DASH = "\N{EN DASH}"
 MOST_ROWS = 30
 """Rows of a table of results; larger runs show those with the lowest errors."""
-SIZE, RISK = "mean_region_size", 0.01
+RISK = 0.01
 DIFFERENCE, P, CERTIFIED, TIME = "difference (points)", "p (Holm)", "certified at 1 % risk (%)", "seconds"
 ABOUT = {
     "method": "Label of a method variant, with its view if the method has several.",

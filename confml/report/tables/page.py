@@ -11,12 +11,7 @@ from confml.report.figures import figure_functions, pictures
 from confml.report.forms.short_table import summary_text
 from confml.report.page.page import run_page
 from confml.report.report import Picture, Report
-from confml.report.run.results import RunResults
 from confml.report.tables.table import Files
-
-
-def has_figures(run: RunResults) -> bool:
-    return bool(run.config.figures)
 
 
 def write_figures(report: Report) -> None:
@@ -46,7 +41,7 @@ FIGURES = Files(
     {"figures": "figures as SVG and in the figure-formats of the config; index.md has their captions"},
     write_figures,
     needs="figures: [...] in the config",
-    applies=has_figures,
+    applies=lambda run: bool(run.config.figures),
     collects=figure_functions,
 )
 

@@ -30,9 +30,8 @@ def write(report: Report) -> None:
     The Markdown file has the tests of Friedman, Nemenyi and Wilcoxon too.
     """
     specs = [spec for spec in report.run.config.figures if spec.name == "ranks"]
-    for options in {
-        spec.get("metric", "error"): spec for spec in ({}, *(spec.options for spec in specs))
-    }.values():
+    every = ({}, *(spec.options for spec in specs))
+    for options in {options.get("metric", "error"): options for options in every}.values():
         try:
             ranked = ranking(report.run, **{"metric": "error", **options})
         except ConfmlError:

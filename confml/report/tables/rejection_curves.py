@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confml.measures import Case
 from confml.measures.rejection import band
 from confml.report.run.results import Split, Variant
 from confml.report.tables.table import KEY, Row, Table, by_view
@@ -14,10 +13,6 @@ COLUMNS = (
     *(*KEY, "rejection_rate", "splits", "sure_incorrect", "sure_incorrect_sd"),
     *("sure_incorrect_low", "sure_incorrect_high", "risk", "risk_sd"),
 )
-
-
-def has_curve(case: Case) -> bool:
-    return len(case.truth) > 0 and case.curve is not None
 
 
 def rows(splits: Sequence[Split], variant: Variant) -> Iterator[Row]:
@@ -39,5 +34,5 @@ TABLE = Table(
     "rejection-curves.csv",
     "errors against rejection rate",
     COLUMNS,
-    by_view(rows, has_curve),
+    by_view(rows, lambda case: len(case.truth) > 0 and case.curve is not None),
 )

@@ -34,14 +34,10 @@ TABLE = Table(
 )
 
 
-def write_json(report: Report) -> None:
-    report.write("summary.json", to_json(summary_document(report.run), indent=1) + "\n")
-
-
 JSON = Files(
     "summary-json",
     {"summary.json": "means over the splits, data sets and notes"},
-    write_json,
+    lambda report: report.write("summary.json", to_json(summary_document(report.run), indent=1) + "\n"),
     metrics=DATA_METRICS,
 )
 

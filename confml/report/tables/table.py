@@ -17,10 +17,6 @@ KEY = ("dataset", "method", "params", "view")
 Row = Sequence[Any]
 
 
-def always(run: RunResults) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Table:
     """A table of a report: its file, its columns, and a function that returns its rows.
@@ -39,7 +35,7 @@ class Table:
     columns: Sequence[str]
     rows: Callable[[Any], Iterable[Row]]
     needs: str = "finished fits"
-    applies: Callable[[RunResults], bool] = always
+    applies: Callable[[RunResults], bool] = lambda run: True
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     of_run: bool = False
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()
@@ -99,7 +95,7 @@ class Files:
     paths: Mapping[str, str]
     write: Callable[[Report], None]
     needs: str = "finished fits"
-    applies: Callable[[RunResults], bool] = always
+    applies: Callable[[RunResults], bool] = lambda run: True
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     of_variant: Callable[[Report, Variant], None] = lambda report, variant: None
     collects: Callable[[RunResults], Sequence[Callable[[Variant], Any]]] = lambda run: ()

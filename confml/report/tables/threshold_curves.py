@@ -23,7 +23,6 @@ from confml.report.numbers.outcomes import (
 )
 from confml.report.numbers.summaries import mean_and_sd
 from confml.report.report import Report
-from confml.report.run.results import RunResults
 from confml.report.tables.table import Row, Table
 
 _GRAEPEL = "Graepel, Herbrich and Obermayer 2000, section 4"
@@ -57,10 +56,6 @@ METRICS = {
     ),
 }
 COLUMNS = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
-
-
-def has_both(run: RunResults) -> bool:
-    return {VOLUMES, MACHINES} <= {cell.method for cell in run.cells}
 
 
 def rows(report: Report) -> Iterator[Row]:
@@ -102,7 +97,7 @@ TABLE = Table(
     COLUMNS,
     rows,
     needs=f"the methods {VOLUMES} and {MACHINES} in one run",
-    applies=has_both,
+    applies=lambda run: {VOLUMES, MACHINES} <= {cell.method for cell in run.cells},
     metrics=METRICS,
     of_run=True,
     collects=lambda run: (ViewNumbers(threshold_curves),),
