@@ -220,29 +220,24 @@ def test_a_column_that_looks_like_groups_is_named(wide):
     assert not any("--group" in note for note in confml.compare(frame, group="document").notes)
 
 
+TWO = {"item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}
+
+
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
         ({"item": [1, 1, 2], "model": ["a", "a", "b"], "outcome": [1, 0, 1]}, {}, "2 outcomes (rows 1, 2)"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]}, {}, "(a lacks 1, b lacks 1"),
-        ({"item": [1, 2], "model": ["a", "a"], "outcome": [1, 0]}, {}, "only the model 'a' has outcomes"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": ["", ""]}, {}, "no outcomes"),
-        ({"item": [1, 2], "model": ["a", "b"], "outcome": ["maybe", "no"]}, {}, "row 1, column 'outcome'"),
-        ({"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0]}, {}, "only 1 item has outcomes"),
-        ({"a": [1, 0], "b": [1, 0], "source": ["x", "y"]}, {"wide": True}, "'x' is not an outcome; out"),
-        ({"item": [1, ""], "model": ["a", "b"], "outcome": [1, 0]}, {}, "column 'item': the item is empty"),
-        (
-            {"item": [1, 1], "model": ["a", "b"], "outcome": [1, 0], "doc": ["x", "y"]},
-            {"group": "doc"},
-            "row 2, column 'doc': item '1' is in two groups",
-        ),
-        ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True}, "add --item id"),
+        (TWO, {}, "(a lacks 1, b lacks 1"),
+        (TWO | {"model": ["a", "a"]}, {}, "only the model 'a' has outcomes"),
+        (TWO | {"outcome": ["", ""]}, {}, "no outcomes"),
+        (TWO | {"outcome": ["maybe", "no"]}, {}, "row 1, column 'outcome'"),
+        (TWO | {"item": [1, 1]}, {}, "only 1 item has outcomes"),
+        (TWO | {"item": [1, ""]}, {}, "column 'item': the item is empty"),
+        (TWO | {"item": [1, 1], "doc": ["x", "y"]}, {"group": "doc"}, "row 2, column 'doc'"),
+        (TWO | {"task": [1, 2]}, {"task": "task"}, "no task has two models"),
         ({"item": [1, 2], "modle": ["a", "b"], "outcome": [1, 0]}, {}, "did you mean 'modle'?"),
-        (
-            {"t": [1, 2], "item": [1, 2], "model": ["a", "b"], "outcome": [1, 0]},
-            {"task": "t"},
-            "no task has two models with outcomes on the same two items",
-        ),
+        ({"id": range(12), "a": [0, 1] * 6, "b": [1] * 12}, {"wide": True}, "add --item id"),
+        ({"a": [1, 0], "b": [1, 0], "source": ["x", "y"]}, {"wide": True}, "'x' is not an outcome"),
     ],
 )
 def test_tables_that_cannot_be_compared_are_explained(frame, options, message):
