@@ -166,15 +166,6 @@ def test_better_than_a_constant_decision_is_corrected_over_data_sets(number, is_
     assert list(better_than_baselines(of_run, lines, "cost").values()) == [is_better] * number
 
 
-def test_regions_without_a_promised_coverage_are_named():
-    run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)})
-    sentence = "The regions of a have no guarantee of coverage."
-    assert unpromised(comparisons_of(run), 0.05) == sentence
-    assert sentence in short_table(run).notes
-    assert sentence in shown_summary(run).notes
-    assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
-
-
 @pytest.mark.parametrize(
     ("conformal", "reasons"),
     [
@@ -196,27 +187,31 @@ def test_what_p_values_promise(conformal, reasons):
 
 
 @pytest.mark.parametrize(
-    ("config", "broken"),
+    ("config", "is_kept"),
     [
-        ({}, ""),
-        ({"steps": [StepSpec(name="standardise")]}, ""),
-        ({"steps": [StepSpec(name="tomek-links")]}, "b"),
-        ({"steps": [StepSpec(name="standardise"), StepSpec(name="select-attributes")]}, "b"),
-        ({"noise": NoiseSpec(labels=0.1, on="all")}, ""),
-        ({"noise": NoiseSpec(labels=0.1, on="train")}, "b"),
+        ({}, True),
+        ({"steps": [StepSpec(name="standardise")]}, True),
+        ({"steps": [StepSpec(name="tomek-links")]}, False),
+        ({"steps": [StepSpec(name="standardise"), StepSpec(name="select-attributes")]}, False),
+        ({"noise": NoiseSpec(labels=0.1, on="all")}, True),
+        ({"noise": NoiseSpec(labels=0.1, on="train")}, False),
     ],
 )
-def test_every_sentence_names_the_regions_whose_promise_is_broken(config, broken):
-    """A method whose p-values are computed from the rows that the steps are fitted to."""
-    run = run_of({"b": p_values(0.01, 2)}, **config)
+def test_regions_whose_promise_is_broken_or_that_have_none_are_named(config, is_kept):
+    """The p-values of b are computed from the rows that the steps are fitted to; a has probabilities."""
+    run = run_of({"a": probabilities(10), "b": p_values(0.01, 2)}, **config)
     comparisons = comparisons_of(run)
-    sentence = f"The regions of {broken} have no guarantee of coverage." if broken else ""
+    sentence = f"The regions of {'a' if is_kept else 'a and b'} have no guarantee of coverage."
     assert unpromised(comparisons, 0.05) == sentence
-    assert (comparisons.promise(comparisons.lines[0], 0.05) is None) == bool(broken)
-    cell = next(iter(comparisons.losses[comparisons.lines[0]].values()))
+    assert sentence in short_table(run).notes and sentence in shown_summary(run).notes
+    line = next(line for line in comparisons.lines if line.method == "b")
+    assert (comparisons.promise(line, 0.05) is not None) == is_kept
+    cell = next(iter(comparisons.losses[line].values()))
     parts = cell.region_errors("p-value", 0.05).parts
-    assert (parts is None) == bool(broken)  # the beta-binomial distribution is that of the promise
-    if broken:
-        assert sentence in short_table(run).notes
-        answer = advise(comparisons, "d", "regions", Accepted())
-        assert "have no guarantee" in answer.guarantee or answer.reason
+    assert (parts is not None) == is_kept  # the beta-binomial distribution is that of the promise
+    reason = advise(comparisons, "d", "regions", Accepted()).reason
+    assert ("No method guarantees the coverage" in reason) != is_kept
+
+
+def test_regions_with_a_promise_are_not_named():
+    assert unpromised(comparisons_of(run_of({"b": p_values(0.01, 2)})), 0.05) == ""
