@@ -123,8 +123,10 @@ def percent(part: float, whole: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with three digits, without zeros at the end."""
-    return f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"
+    """Return a number with three digits, without zeros at the end; more from 99.95 on, so that only 100 is
+    100."""
+    text = f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"
+    return f"{value:.12g}" if value < 100 == float(text) else text
 
 
 def listed(features: Sequence[str]) -> str:

@@ -45,6 +45,11 @@ def zipf(rows: int, seed: int) -> pd.DataFrame:
     )
 
 
+def test_a_probability_below_1_is_not_called_100_percent():
+    text = sentences(two_classes(60, 0), two_classes(9, 1), levels=(1e-6, 0.2), steps=[])
+    assert "at least 99.9999 % at level 1e-06, 80 % at level 0.2" in text
+
+
 # ---- classes without training rows
 
 
