@@ -294,9 +294,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         rng : numpy.random.Generator
             Generator of the seeds.
         """
-        for name, value in sorted(self.get_params().items()):
-            if name.rpartition("__")[2] == "random_state" and value is None:
-                self.set_params(**{name: int(rng.integers(2**31))})
+        draw_seeds(self, rng)
 
     def set_point(self, point: Mapping[str, Any]) -> "Method":
         """Set the parameters of a point of a grid.
@@ -438,3 +436,10 @@ class PValueMethod(Method):
             P-values, in the order of ``classes_``.
         """
         return self.confident_predict(X)["p-value"].scores.copy()
+
+
+def draw_seeds(estimator: Any, rng: np.random.Generator) -> None:
+    """Draw a seed for every ``random_state`` that is None of an estimator, nested ones included."""
+    for name, value in sorted(estimator.get_params().items()):
+        if name.rpartition("__")[2] == "random_state" and value is None:
+            estimator.set_params(**{name: int(rng.integers(2**31))})

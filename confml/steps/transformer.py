@@ -11,7 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from confml.data.memory import is_sparse
 from confml.errors import ConfigError, ConfmlError
-from confml.methods.base import Method
+from confml.methods.base import draw_seeds
 from confml.methods.sklearn.estimators import new_estimator
 from confml.methods.sklearn.names import TRANSFORMER, find_estimator
 from confml.plugins.imports import without_output
@@ -38,7 +38,7 @@ class TransformerStep(Step):
             raise divided_groups(self.name)
         self.fitted_ = new_transformer(self.name, self.params)
         if rng is not None:
-            Method.seed_random_states(self.fitted_, rng)
+            draw_seeds(self.fitted_, rng)
         self._numeric = ~self._coded(X)
         numbers = self._numbers(X)
         with without_output():

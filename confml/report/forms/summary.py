@@ -16,7 +16,9 @@ from confml.report.captions import setting_text
 from confml.report.run.results import RunResults
 from confml.report.shown_table import ShownTable
 
-CSV_HEADER = tuple("dataset method view metric level mean sd splits best p_value worse".split())
+CSV_HEADER = (
+    *("dataset", "method", "view", "metric", "level", "mean", "sd", "splits", "best", "p_value", "worse"),
+)
 KEYS = ("data set", "method", "view")
 
 
