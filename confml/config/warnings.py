@@ -8,7 +8,7 @@ from typing import Any
 WARNINGS: Mapping[str, str] = {
     "unscaled-features": "features have very different ranges, a method uses distances or margins, and no "
     "step scales the features: the features with the largest range dominate",
-    "level-as-confidence": "a level of 0.5 or more, which was probably meant as a confidence: a region at "
+    "level-as-confidence": "a level above 0.5, which was probably meant as a confidence: a region at "
     "level 0.95 may miss the true label in 95 % of the rows",
     "k-too-large": "k is not smaller than the training set, or for tcm-nn than its smallest class",
     "level-too-small": "a level is below the smallest possible p-value 1/(m + 1) of m training (or "

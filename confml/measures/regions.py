@@ -49,8 +49,8 @@ def rows_needed(level: float) -> int | None:
 
 
 def level_note(level: float) -> str | None:
-    """Return a note for a level of 0.5 or more, which may be meant as a confidence; else None."""
-    if level < 0.5:
+    """Return a note for a level above 0.5, which may be meant as a confidence; else None."""
+    if level <= 0.5:
         return None
     return (
         f"level {level!r} is a significance level: its regions may miss {100 * level:g} % of the "

@@ -53,8 +53,8 @@ def run_warnings(plan: Plan, audited: Mapping[str, Sequence[Finding]]) -> list[W
 
 
 def _level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
-    """Yield a warning if at least half of the significance levels are 0.5 or more."""
-    high = [level for level in levels if level >= 0.5]
+    """Yield a warning if at least half of the significance levels are above 0.5."""
+    high = [level for level in levels if level > 0.5]
     if high and 2 * len(high) >= len(levels):
         meant = ", ".join(f"{1 - level:.10g}" for level in high)
         yield Warned(

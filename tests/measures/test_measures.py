@@ -92,7 +92,7 @@ def test_notes_say_which_levels_cannot_be_reached():
 
 
 def test_a_level_that_seems_to_be_a_confidence_is_noted():
-    assert level_note(0.49) is None
+    assert level_note(0.5) is None
     assert "may miss 95 % of the labels; did you mean level 0.05?" in level_note(0.95)
 
 
