@@ -29,12 +29,8 @@ from confml.measures.measure import Measure, Row
 from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 
-MEASURES: tuple[Measure, ...] = (
-    *(point.MEASURE, regions.MEASURE, selective.MEASURE),
-    *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
-    *(confusion.MEASURE, calibration.MEASURE),
-    *(entropies.MEASURE, costs.MEASURE),
-)
+_MODULES = (point, regions, selective, validity, efficiency, martingales, novelty, confusion, calibration)
+MEASURES: tuple[Measure, ...] = tuple(module.MEASURE for module in (*_MODULES, entropies, costs))
 
 
 def known_metrics() -> dict[str, Metric]:

@@ -144,8 +144,12 @@ def describe_protocol(name: str) -> Entry:
 
 def describe_view(name: str) -> Entry:
     """Return name, about, kind, the meaning of its regions, confidence and acceptance, and its methods."""
+    from confml.methods.registry import known_methods, views_of
+    from confml.methods.wrappers import WRAPPERS
+
     kind, about = VIEWS[name]
     region, confidence, accepted = MEANINGS[kind]
+    classes = {**known_methods(), **WRAPPERS}
     return {
         "name": name,
         "about": about,
@@ -153,7 +157,7 @@ def describe_view(name: str) -> Entry:
         "region": region,
         "confidence": confidence,
         "accepted": accepted,
-        "methods": [method for method, views in _views_of_methods().items() if name in views],
+        "methods": [method for method, cls in classes.items() if name in views_of(cls)],
     }
 
 
@@ -229,13 +233,6 @@ def _entries_of_class(name: str, types: Mapping[str, Described]) -> list[Entry]:
     if errors and not entries:
         raise errors[0]
     return entries
-
-
-def _views_of_methods() -> dict[str, list[str]]:
-    from confml.methods.registry import known_methods, views_of
-    from confml.methods.wrappers import WRAPPERS
-
-    return {name: views_of(cls) for name, cls in {**known_methods(), **WRAPPERS}.items()}
 
 
 def _names_of(output: Any) -> list[str]:

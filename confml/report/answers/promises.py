@@ -1,6 +1,7 @@
 """Promised coverage of the regions of a run. All sentences, tests and rankings of a run ask this module."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from confml.config import Config
@@ -53,15 +54,13 @@ def promised(
 
 def has_only_p_values(method: str) -> bool:
     """Return whether a method has p-values and no other view; False if it cannot be imported here."""
-    try:
+    with suppress(ConfmlError):
         return views_of(method_class(method)) == ["p-value"]
-    except ConfmlError:
-        return False
+    return False
 
 
 def _step_class(step: str) -> type[Step] | None:
     """Return the class of a step; None if it cannot be imported here."""
-    try:
+    with suppress(ConfmlError):
         return step_class(step)
-    except ConfmlError:
-        return None
+    return None

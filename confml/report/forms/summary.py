@@ -62,11 +62,8 @@ def shown_summary(results: RunResults, plain: bool = False) -> ShownTable:
     """
     summary = summary_of(results)
     leveled = any(level is not None for _, level, _ in summary.rows)
-    header = [
-        *KEYS,
-        *[LEVEL] * leveled,
-        *(column.heading if plain else column.label for column in summary.columns),
-    ]
+    headings = [column.heading if plain else column.label for column in summary.columns]
+    header = [*KEYS, *[LEVEL] * leveled, *headings]
     texts: list[list[str]] = []
     best: list[list[bool]] = []
     before = None
