@@ -50,6 +50,17 @@ def test_a_probability_below_1_is_not_called_100_percent():
     assert "at least 99.9999 % at level 1e-06, 80 % at level 0.2" in text
 
 
+@pytest.mark.parametrize(
+    ("method", "k", "words"),
+    [("tcm-nn", 2, "its smallest class (2 rows)"), ("knn", 8, "the training set (8 rows)"), ("knn", 7, None)],
+)
+def test_too_many_neighbours_are_noted(method, k, words):
+    train = two_classes(8, 0).assign(y=[0, 0, *[1] * 6])
+    answers = confml.predict(train, train, label="y", method=method, params={"k": k}, levels=(0.2,))
+    text = " ".join(answers.warnings)
+    assert ("is not smaller than" in text) == (words is not None) and (words or "") in text
+
+
 # ---- classes without training rows
 
 
