@@ -84,6 +84,8 @@ def checks_of(estimators: Iterable[Any], expected_failures: dict[type, dict[str,
         failures = expected_failures.get(type(estimator), {})
         for copy, check in estimator_checks_generator(estimator, expected_failed_checks=failures, mark=None):
             name = check.func.__name__
+            if "array_api" in name:  # needs other array libraries
+                continue
             repeated = check.keywords.get("readonly_memmap", False)
             many = type(copy).__name__ == "TCMSVM" and name == "check_classifiers_train"
             marks = [pytest.mark.exhaustive] if repeated or many else []
