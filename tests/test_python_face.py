@@ -119,8 +119,8 @@ def results_of(way, folder):
 
 def execute(folder, program, stdin=""):
     """Run a program in a new interpreter, which ends without an error or a traceback."""
-    command, places = [sys.executable, program], {"cwd": folder, "env": environment(), "timeout": SECONDS}
-    ended = subprocess.run(command, **places, input=stdin, capture_output=True, text=True)
+    command, options = [sys.executable, program], {"cwd": folder, "env": environment(), "timeout": SECONDS}
+    ended = subprocess.run(command, **options, input=stdin, capture_output=True, text=True)
     assert ended.returncode == 0 and "Traceback" not in ended.stderr, ended.stdout + ended.stderr
 
 

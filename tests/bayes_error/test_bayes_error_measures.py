@@ -65,9 +65,9 @@ def test_one_vs_rest_is_at_most_the_sum_of_pairs():
     share = np.bincount(y) / y.size
     result = bayes_errors(X, y, normalise=False)
     for k in range(4):
-        others = [j for j in range(4) if j != k]
+        rest = [j for j in range(4) if j != k]
         # equations (11) and (27) weigh a pair by its classes' priors among all classes
-        pairs = sum(result.pairwise.estimate[k, j] * (share[k] + share[j]) for j in others)
+        pairs = sum(result.pairwise.estimate[k, j] * (share[k] + share[j]) for j in rest)
         assert result.one_vs_rest.estimate[k] <= pairs + 0.01
 
 

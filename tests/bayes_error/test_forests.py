@@ -88,9 +88,9 @@ def test_larger_sets_and_graphs_between_two_sets_equal_prim(kind, layers, monkey
     points = Points.of(X, rng.integers(0, 3, 1500).clip(0, 1), 2)
     for a, b in ((0, 0), (1, 1), (0, 1)):
         ranges = points.range(a), points.range(b)
-        found = forests.forest(points, *ranges, layers)
+        forest = forests.forest(points, *ranges, layers)
         with monkeypatch.context() as patch:
             patch.setattr(forests, "MANY_ROWS", 10**9)
             expected = forests.forest(points, *ranges, layers)
-        for values, others in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(values, others)
+        for values, literal_values in zip(forest, expected, strict=True):
+            np.testing.assert_array_equal(values, literal_values)

@@ -22,9 +22,9 @@ def test_schema_describes_every_key():
             for value in part:
                 yield from objects(value)
 
-    found = list(objects(schema))
-    assert len(found) >= 8
-    for part in found:
+    parts = list(objects(schema))
+    assert len(parts) >= 8
+    for part in parts:
         for key, value in part["properties"].items():
             assert "_" not in key or key in ("log2", "log10"), key
             if key not in ("log2", "log10", "range"):
@@ -38,7 +38,7 @@ def test_schema_names_what_there_is_and_stays_open():
     word, full = parts["MethodEntry"]["anyOf"]
     assert "knn" in word["anyOf"][0]["enum"] and word["anyOf"][1]["type"] == "string"
     assert full["properties"]["name"] == word
-    (knn,) = [one["then"] for one in full["allOf"] if one["if"]["properties"]["name"]["const"] == "knn"]
+    (knn,) = [case["then"] for case in full["allOf"] if case["if"]["properties"]["name"]["const"] == "knn"]
     assert knn["properties"]["k"]["minimum"] == 1
     assert full["additionalProperties"] is True
     assert parts["FigureSpec"]["anyOf"][0]["anyOf"][0]["enum"] == sorted(FIGURES)

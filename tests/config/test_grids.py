@@ -22,8 +22,8 @@ from confml.config.grids import GridError, expand
     ],
 )
 def test_grid(grid, values):
-    found = expand(grid)
-    assert found == values and [type(value) for value in found] == [type(value) for value in values]
+    points = expand(grid)
+    assert points == values and [type(value) for value in points] == [type(value) for value in values]
 
 
 @given(st.integers(-50, 50), st.integers(0, 60), st.integers(1, 7))

@@ -49,8 +49,8 @@ def test_overrides_apply_in_order_and_make_what_is_missing(tmp_path):
     ],
 )
 def test_override_that_is_wrong(full, option, message):
-    found = messages(load_config, full, [option])
-    assert [line.replace(str(full.parent), "FOLDER") for line in found] == [f"--set {option}: {message}"]
+    lines = messages(load_config, full, [option])
+    assert [line.replace(str(full.parent), "FOLDER") for line in lines] == [f"--set {option}: {message}"]
 
 
 def test_a_wrong_cost_has_its_own_place(full):

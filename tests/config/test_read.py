@@ -11,9 +11,9 @@ from confml.config import load_config
 @pytest.mark.parametrize("path", sorted(BROKEN.glob("*.yaml")), ids=lambda path: path.stem)
 def test_broken_config(path, monkeypatch):
     monkeypatch.chdir(BROKEN)
-    found = messages(load_config, path.name, figures=FIGURES, tables=TABLES)
-    found = [line.replace(str(BROKEN.parent), "FOLDER") for line in found]
-    assert found == path.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+    lines = messages(load_config, path.name, figures=FIGURES, tables=TABLES)
+    lines = [line.replace(str(BROKEN.parent), "FOLDER") for line in lines]
+    assert lines == path.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize(

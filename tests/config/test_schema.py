@@ -25,14 +25,14 @@ def test_everything_a_config_can_say(full):
     assert [step.name for step in config.steps] == ["row-standardise", "standardise", "min-max"]
     assert not any(step.params for step in config.steps)
     assert config.noise.as_dict() == {"on": "train", "labels": 0.1, "attributes": 0, "irrelevant": 0}
-    one, several, logistic = config.methods
-    assert (one.params, one.label, one.variants(), one.tune_grid()) == ({"k": 1}, "1-NN", [{}], [{}])
+    first, several, logistic = config.methods
+    assert (first.params, first.label, first.variants(), first.tune_grid()) == ({"k": 1}, "1-NN", [{}], [{}])
     assert several.variants() == [{"k": k} for k in (3, 5, 6, 7, 8, 16, 32)]
     assert logistic.params == {"max_iter": 200}
     assert logistic.tune_grid() == [
         {"C": C, "fit_intercept": flag} for C in (0.25, 1, 4) for flag in (True, False)
     ]
-    assert (one.select_by, logistic.select_by) == ("accuracy", "ari")
+    assert (first.select_by, logistic.select_by) == ("accuracy", "ari")
     division = {"kind": "k-fold", "folds": 5, "repeats": 2, "inner-folds": 3, "stratify": False}
     assert division.items() <= config.protocol.as_dict().items()
     assert config.levels == (0.01, 0.05) and config.thresholds == (0.9,)

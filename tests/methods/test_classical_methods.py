@@ -72,7 +72,7 @@ def test_naive_bayes_of_the_pies():
     """Computer assignment 2 of chapter 2, with relative frequencies: counts of six, by hand."""
     data = load({"name": "pies"})
     words = ["square", "thick", "gray", "thin", "white"]
-    new = [[known.index(word) for known, word in zip(data.categories, words, strict=True)]]
+    new = [[categories.index(word) for categories, word in zip(data.categories, words, strict=True)]]
     bayes = NaiveBayes(m=0, nominal=list(range(5))).fit(data.table, data.y)
     pos = (1 / 6) * (5 / 6) * (1 / 6) * (3 / 6) * (1 / 6)
     neg = (2 / 6) * (5 / 6) * (2 / 6) * (1 / 6) * (2 / 6)

@@ -40,8 +40,8 @@ def rows(tmp_path):
     return tmp_path, rng.integers(1, 1000, 60) / 1000
 
 
-def data_of(folder, **more):
-    return load({"name": "data", "csv": str(folder / "data.csv"), "label": "y", "id": ["who"], **more})
+def data_of(folder, **keys):
+    return load({"name": "data", "csv": str(folder / "data.csv"), "label": "y", "id": ["who"], **keys})
 
 
 def config(folder, method, protocol="holdout"):

@@ -84,7 +84,7 @@ def test_tcm_nn_p_values_are_their_definition(by):
         for parts in divisions_in(by):
             names = {part.name for part in parts}
             *groups, group = ((z[2] * ("site" in names), (z[3] >= 35) * ("age" in names)) for z in [*X, t])
-            rows, within = np.array([other == group for other in groups]), "label" in names
+            rows, within = np.array([group_of_row == group for group_of_row in groups]), "label" in names
             greater, equal, _ = naive.tcm_nn(X[:, :2], y, t[None, :2], 2, within, rows=rows)
             counted = rows[:, None] & ((y[:, None] == model.classes_) | (not within))
             expected.append((greater[0] + equal[0]) / (counted.sum(axis=0) + 1))

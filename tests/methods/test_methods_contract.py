@@ -186,9 +186,9 @@ def test_order_scale_names_and_copies_do_not_matter(name, seed, power, d):
     y = np.concatenate([[0, 1, 2], rng.integers(0, 3, 47)])
     expected = INVARIANT[name]().fit(X, y).confident_predict(X_test)
     order, names = rng.permutation(50), rng.permutation(["a", "b", "c"])
-    other = INVARIANT[name]().fit(np.ldexp(X[order], power), names[y[order]])
-    columns = np.searchsorted(other.classes_, names)
-    for view, prediction in other.confident_predict(np.ldexp(np.tile(X_test, (2, 1)), power)).items():
+    changed = INVARIANT[name]().fit(np.ldexp(X[order], power), names[y[order]])
+    columns = np.searchsorted(changed.classes_, names)
+    for view, prediction in changed.confident_predict(np.ldexp(np.tile(X_test, (2, 1)), power)).items():
         scores, repeated = prediction.scores[:, columns], np.tile(expected[view].scores, (2, 1))
         # Sums of weights and of posterior masses in another order differ in their last digits.
         is_exact = name.startswith(("tcm-nn", "knn"))

@@ -23,9 +23,9 @@ def test_best_of_is_its_definition(ties, level, score):
     (X, y), (T, _) = blobs(int(100 * level), 70), blobs(3, 25)
     if ties:
         X, T = X.round(), T.round()
-    others = [KNN(k=5), LogisticRegression()] if score else [KNN(k=5), LinearSVC()]
+    candidates = [KNN(k=5), LogisticRegression()] if score else [KNN(k=5), LinearSVC()]
     settings = {"nonconformity": score, "random_state": 1}
-    model = Conformal(GaussianNB(), best_of=others, best_of_level=level, **settings).fit(X, y)
+    model = Conformal(GaussianNB(), best_of=candidates, best_of_level=level, **settings).fit(X, y)
     view = model.confident_predict(T)["p-value"]
     (rows,) = model._calibration_parts(y, None, model._generator("fit"))
     labels, u = y[rows], np.zeros(len(rows))
@@ -55,8 +55,8 @@ def test_the_choice_treats_all_examples_alike():
 
 
 def test_methods_of_a_config():
-    others = ["knn", {"name": "sklearn.ensemble.RandomForestClassifier", "n-estimators": 20}]
-    params = {"conformal": "split", "conformal__best_of": others}
+    candidates = ["knn", {"name": "sklearn.ensemble.RandomForestClassifier", "n-estimators": 20}]
+    params = {"conformal": "split", "conformal__best_of": candidates}
     model = build("naive-bayes", params)
     assert isinstance(model.best_of[0], KNN)
     assert isinstance(model.best_of[1].estimator, RandomForestClassifier)

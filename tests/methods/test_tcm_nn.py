@@ -186,9 +186,9 @@ def percentages(view, truth, level):
     """One class, two or more, none, and correct of one class, per cent, rounded as printed."""
     region = view.region(level)
     sizes = region.sum(axis=1)
-    one = sizes == 1
-    right = (view.labels == truth)[one]
-    return [round(100 * float(np.mean(share)), 2) for share in (one, sizes > 1, sizes == 0, right)]
+    single = sizes == 1
+    right = (view.labels == truth)[single]
+    return [round(100 * float(np.mean(share)), 2) for share in (single, sizes > 1, sizes == 0, right)]
 
 
 @pytest.mark.real_data

@@ -26,8 +26,8 @@ def two_levels(counts, m_first, m_rest):
 @pytest.mark.parametrize("counts", [(0, 0, 4), (3, 2, 1), (1, 7, 2)])
 @pytest.mark.parametrize("m", [0.5, 3, 12])
 def test_one_m_is_the_case_of_two_levels_in_proportion_to_the_priors(counts, m):
-    one = [m_estimate(count, sum(counts), m, 1 / 3) for count in counts]
-    np.testing.assert_allclose(two_levels(counts, m, 2 * m / 3), one, atol=1e-15)
+    estimates = [m_estimate(count, sum(counts), m, 1 / 3) for count in counts]
+    np.testing.assert_allclose(two_levels(counts, m, 2 * m / 3), estimates, atol=1e-15)
 
 
 def test_two_weights_of_the_prior_suit_an_expectation_that_is_certain_for_one_outcome():
@@ -63,15 +63,15 @@ def test_exercise_1_at_least_two_of_five_is_linear():
 
 def test_exercise_1_three_to_five_of_six_is_not_linear():
     """Three, and six, of the attributes true: a plane that is positive for all threes is positive for six."""
-    ones = CUBE[6].sum(axis=1)
-    positive = (ones >= 3) & (ones <= 5)
+    shaded = CUBE[6].sum(axis=1)
+    positive = (shaded >= 3) & (shaded <= 5)
     assert Perceptron(random_state=0, epochs=3000).fit(CUBE[6], positive.astype(int)).training_error_ > 0
     # Two linear classifiers, or one of second order, do it.
-    np.testing.assert_array_equal((ones - 2.5 > 0) & (5.5 - ones > 0), positive)
+    np.testing.assert_array_equal((shaded - 2.5 > 0) & (5.5 - shaded > 0), positive)
     assert Polynomial(2, C=1e6).fit(CUBE[6], positive.astype(int)).learner_.training_error_ == 0
     # The vertices with three ones have the mean of those without ones and with six, which are negative.
     np.testing.assert_allclose(
-        CUBE[6][ones == 3].mean(axis=0), (CUBE[6][ones == 0] + CUBE[6][ones == 6])[0] / 2
+        CUBE[6][shaded == 3].mean(axis=0), (CUBE[6][shaded == 0] + CUBE[6][shaded == 6])[0] / 2
     )
 
 
@@ -86,10 +86,10 @@ def test_exercise_1_three_to_five_of_six_is_not_linear():
 )
 def test_exercise_2_table_4_2_by_hand(start, rate, weights, epochs):
     X, targets = np.array([[1.0, 0], [1, 1], [0, 0]]), np.array([0.0, 1, 0])
-    ones, literal = np.column_stack([np.ones(3), X]), np.array(start)
+    rows_with_1, literal = np.column_stack([np.ones(3), X]), np.array(start)
     for _ in range(epochs):
-        assert ((ones @ literal > 0) != targets).any()
-        for row, target in zip(ones, targets, strict=True):
+        assert ((rows_with_1 @ literal > 0) != targets).any()
+        for row, target in zip(rows_with_1, targets, strict=True):
             literal = literal + rate * (target - float(row @ literal > 0)) * row
     np.testing.assert_allclose(literal, weights, atol=1e-12)
     learnt = learn(X, targets, np.array(start), rate, 100)

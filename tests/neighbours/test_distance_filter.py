@@ -25,10 +25,10 @@ def largest_share(distance_filter, X, T):
     for i, squares in enumerate(exact_squares(T, X)):
         assert np.isfinite(rows.slack[i])
         for j, square in enumerate(squares):
-            found = (
+            exact = (
                 Fraction(rows.norms[i]) + Fraction(training.norms[j]) - 2 * Fraction(float(products[i, j]))
             )
-            error = abs(square / Fraction(distance_filter.unit) ** 2 - found)
+            error = abs(square / Fraction(distance_filter.unit) ** 2 - exact)
             slack = Fraction(rows.slack[i]) + Fraction(training.slack[j])
             worst = max(worst, float(error / slack) if slack else (np.inf if error else 0.0))
     return worst

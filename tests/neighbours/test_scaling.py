@@ -23,9 +23,9 @@ def test_steps(power):
     X, y, _ = data(3, m=60)
     scaled = np.ldexp(X, power)
     for step in (TomekLinks(), ConsistentSubset(), ConsistentSubset(add="one"), SelectExamples()):
-        kept = [step.fit_training(rows, y, np.random.default_rng(1))[2] for rows in (X, scaled)]
-        assert 0 < len(kept[0]) < 60
-        np.testing.assert_array_equal(*kept)
+        remaining = [step.fit_training(rows, y, np.random.default_rng(1))[2] for rows in (X, scaled)]
+        assert 0 < len(remaining[0]) < 60
+        np.testing.assert_array_equal(*remaining)
 
 
 @pytest.mark.parametrize("d", [3, 20])
@@ -34,8 +34,8 @@ def test_a_row_far_from_all_training_rows_is_equally_far_from_each(d):
     far = np.zeros((2, d))
     far[:, 0] = 1e300, -1.7e308
     for power in (-500, 0, 200):
-        found = NearestRows(np.ldexp(X, power), y, 3).query(far, 4)
-        assert np.isfinite(found.distances).all() and (found.distances == found.distances[:, :1]).all()
+        nearest = NearestRows(np.ldexp(X, power), y, 3).query(far, 4)
+        assert np.isfinite(nearest.distances).all() and (nearest.distances == nearest.distances[:, :1]).all()
         shares = KNN(4).fit(np.ldexp(X, power), y).predict_proba(far)
         np.testing.assert_array_equal(shares, np.tile(np.bincount(y) * 4 / (4 * len(y)), (2, 1)))
 

@@ -101,7 +101,7 @@ def prepare(request: dict, descriptors: list[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):  # a shell in the background, or nohup, ignores some
         signal.signal(number, signal.SIG_DFL)
-    copies = [fcntl.fcntl(one, fcntl.F_DUPFD, 100) for one in descriptors]
+    copies = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100) for descriptor in descriptors]
     for number, copy in enumerate(copies):
         os.dup2(copy, number)
     os.closerange(len(copies), 1024)
@@ -122,8 +122,8 @@ def prepare(request: dict, descriptors: list[int]) -> None:
 
 
 def call(request: dict) -> int:
-    given = os.environ.get("PYTHONPATH", "")
-    sys.path[:0] = filter(None, given.split(os.pathsep))
+    path = os.environ.get("PYTHONPATH", "")
+    sys.path[:0] = filter(None, path.split(os.pathsep))
     if request.get("path_has_folder", True):
         sys.path.insert(0, request["cwd"])
     importlib.invalidate_caches()

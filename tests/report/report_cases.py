@@ -106,12 +106,12 @@ def computed(folder: Path, text: str) -> Path:
 
 
 def result_of(
-    cell, views, truth, *, tuning=None, train_rows=99, rows=None, train_class_counts=None, **others
+    cell, views, truth, *, tuning=None, train_rows=99, rows=None, train_class_counts=None, **details
 ):
     """A result with views by their names, or with a prediction that has the name of its kind."""
     views = {views.kind: views} if isinstance(views, Prediction) else views
     rows = np.arange(len(truth)) if rows is None else rows
-    views = Views(views, **{"fit_seconds": 0.5, "predict_seconds": 0.25} | others)
+    views = Views(views, **{"fit_seconds": 0.5, "predict_seconds": 0.25} | details)
     return CellResult(cell, np.asarray(truth), rows, views, tuning, train_rows, train_class_counts or {})
 
 

@@ -82,18 +82,18 @@ def test_certified_thresholds_are_recomputed_from_region_tables(folder, view):
     for row in stored.itertuples():
         thresholds, coverages, risks = [], [], []
         for split, rows in table.groupby("split"):
-            calibration, other = halves("bayes", split, ROWS)
-            assert sorted([*calibration, *other]) == list(range(ROWS)) and len(other) == ROWS // 2
+            calibration, chosen_on = halves("bayes", split, ROWS)
+            assert sorted([*calibration, *chosen_on]) == list(range(ROWS)) and len(chosen_on) == ROWS // 2
             certainty, right = certainty_of(rows, view), (rows["label"] == rows["prediction"]).to_numpy()
             best = math.inf
-            for threshold in threshold_grid(certainty[other], len(calibration), row.risk, row.delta):
+            for threshold in threshold_grid(certainty[chosen_on], len(calibration), row.risk, row.delta):
                 accepted = right[calibration][certainty[calibration] >= threshold]
                 if binom.cdf(np.sum(~accepted), len(accepted), row.risk) > row.delta:
                     break
                 best = threshold
-            accepted = right[other][certainty[other] >= best]
+            accepted = right[chosen_on][certainty[chosen_on] >= best]
             thresholds.append(best if best < math.inf else math.nan)
-            coverages.append(len(accepted) / len(other))
+            coverages.append(len(accepted) / len(chosen_on))
             risks.append(np.mean(~accepted) if len(accepted) else math.nan)
         assert (row.splits, row.certified) == (3, np.isfinite(thresholds).sum())
         assert row.calibration_rows == (ROWS + 1) // 2

@@ -67,10 +67,10 @@ def started(folder, *options):
 def test_results_errors_and_deaths(cluster, tmp_path):
     """Two items kill every worker that runs them. They alone fail."""
     squares, mark = [("square", n) for n in range(12)], str(tmp_path / "mark")
-    others = [("die", 0), ("raise", 7), ("die-once", mark), ("die", 1)]
-    results = results_of(DaskEngine(cluster), [*squares[:2], *others, *squares[2:]])
+    awkward = [("die", 0), ("raise", 7), ("die-once", mark), ("die", 1)]
+    results = results_of(DaskEngine(cluster), [*squares[:2], *awkward, *squares[2:]])
     assert [results[square] for square in squares] == [n * n for n in range(12)]
-    lost, raised, retried, other_lost = (results[item] for item in others)
+    lost, raised, retried, other_lost = (results[item] for item in awkward)
     assert isinstance(lost, WorkerLost) and isinstance(other_lost, WorkerLost)
     assert isinstance(raised, RuntimeError) and retried == mark
 

@@ -25,7 +25,7 @@ def write_file(path: Path, n: int, ids: str) -> dict[int, list[str]]:
     return dict(enumerate(csv.reader(lines), 1))
 
 
-def regions(folder: Path, dataset=None, out="out", **others) -> list[dict[str, str]]:
+def regions(folder: Path, dataset=None, out="out", **changes) -> list[dict[str, str]]:
     """The rows of the region tables of a run."""
     file = {"name": "d", "csv": str(folder / "train.csv"), "label": "label", "id": ["number", "split"]}
     config = {
@@ -33,7 +33,7 @@ def regions(folder: Path, dataset=None, out="out", **others) -> list[dict[str, s
         "methods": [{"name": "knn", "k": 1}],
         "protocol": {"kind": "k-fold", "folds": 3},
     }
-    confml.run(config | others, out=folder / out, engine="serial")
+    confml.run(config | changes, out=folder / out, engine="serial")
     return [row for path in sorted(folder.glob(f"{out}/regions/*/knn*.csv")) for row in read(path)]
 
 

@@ -16,15 +16,15 @@ from confml.runner.plan import load_datasets, make_plan
 from confml.runner.splits import Split, inner_folds, outer_splits, sizes_identity, split_rows
 
 
-def data_of(y, groups=None, **others):
+def data_of(y, groups=None, **keys):
     X = np.arange(len(y), dtype=float)[:, None]
     return DataSet(
-        "d", X, np.asarray(y), ("a",), X, ("a",), np.zeros(1, bool), (None,), groups=groups, **others
+        "d", X, np.asarray(y), ("a",), X, ("a",), np.zeros(1, bool), (None,), groups=groups, **keys
     )
 
 
-def protocol(kind="holdout", **others):
-    return Protocol(kind=kind, **{"test_size": 0.3, "folds": 5, "inner_folds": 3} | others)
+def protocol(kind="holdout", **keys):
+    return Protocol(kind=kind, **{"test_size": 0.3, "folds": 5, "inner_folds": 3} | keys)
 
 
 def rows_of(data, rules, seed=1):
@@ -177,7 +177,7 @@ def test_the_order_of_a_config(tmp_path):
     assert data.test_rows.tolist() == list(range(32, 40)) and data.table_attributes == ("x",)
     assert [cell.split for cell in make_plan(config, {"a": data}).cells] == ["ordered"]
     assert fit_model(config, Choice()).facts.fitted_rows == 40
-    others = ({"kind": "ordered"}, "ordered needs by"), ({"kind": "holdout", "by": "date"}, "has no by")
-    for keys, message in others:
+    refused = ({"kind": "ordered"}, "ordered needs by"), ({"kind": "holdout", "by": "date"}, "has no by")
+    for keys, message in refused:
         with pytest.raises(ConfigErrors, match=message):
             make_config(values | {"protocol": keys}, folder=tmp_path)

@@ -50,8 +50,8 @@ def test_methods_are_fitted_once_for_the_parameters_that_choose_kernels(empty_ca
     fits = []
     monkeypatch.setattr(warm, "_fit", lambda context, data, rows, point: fits.append((context.method, point)))
 
-    def run(name, *methods, **others):
-        config = VALUES | {"methods": [*methods], "baseline": False} | others
+    def run(name, *methods, **keys):
+        config = VALUES | {"methods": [*methods], "baseline": False} | keys
         confml.run(config, out=tmp_path / name, engine="serial")
         return len(fits)
 

@@ -48,8 +48,8 @@ STANDARD, SUBJECT = {"steps": ["standardise"]}, {"datasets": {"groups": "subject
 NEIGHBOURS = "sklearn.neighbors.KNeighborsClassifier"
 
 
-def using(*entries, **others):
-    return {"methods": list(entries), **others}
+def using(*entries, **keys):
+    return {"methods": list(entries), **keys}
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def warned(predicted, truth, methods=TCM_NN, facts=lambda cell: ({}, {}), splits
     """Return the warnings on p-values of 0.9 and 0.01; ``facts(cell)`` gives the details and the result."""
 
     def predict(cell):
-        details, others = facts(cell)
+        details, values = facts(cell)
         scores = np.where(np.array(predicted)[:, None] == CLASSES, 0.9, 0.01)
-        view = Prediction(CLASSES, scores, "p-value", extra=others.pop("extra", {}))
-        return result_of(cell, view, truth, fit_details=FitDetails(**details), **others)
+        view = Prediction(CLASSES, scores, "p-value", extra=values.pop("extra", {}))
+        return result_of(cell, view, truth, fit_details=FitDetails(**details), **values)
 
     return result_warnings(run_by_hand(methods, predict, splits=splits, rows=60))
 
@@ -213,7 +213,7 @@ def test_a_tuned_value_at_the_end_of_its_grid(grid, chosen, text):
 CODES = ("duplicate-rows", "k-too-large", "constant-predictions")
 
 
-def write_config(folder: Path, **others) -> Path:
+def write_config(folder: Path, **changes) -> Path:
     (folder / "d.csv").write_text("\n".join(COPIES))
     values = {
         "datasets": [{"name": "d", "csv": str(folder / "d.csv"), "label": "y"}],
@@ -221,7 +221,7 @@ def write_config(folder: Path, **others) -> Path:
         "protocol": {"kind": "holdout", "test-size": 0.5},
         "levels": [0.05],
     }
-    (folder / "w.yaml").write_text(json.dumps(values | others))
+    (folder / "w.yaml").write_text(json.dumps(values | changes))
     return folder / "w.yaml"
 
 

@@ -43,11 +43,11 @@ def test_a_live_workspace_stays_and_that_of_a_killed_run_is_removed(tmp_path):
 def test_the_workspace_of_another_machine_is_kept_for_a_week(tmp_path):
     """Its lock may not be visible on this machine."""
     dead = make_and_die(tmp_path)
-    other = dead.replace(platform.node(), "other-machine")
-    (tmp_path / dead).rename(tmp_path / other)
-    lock = (tmp_path / dead.removesuffix(".work")).rename(tmp_path / other.removesuffix(".work"))
+    elsewhere = dead.replace(platform.node(), "other-machine")
+    (tmp_path / dead).rename(tmp_path / elsewhere)
+    lock = (tmp_path / dead.removesuffix(".work")).rename(tmp_path / elsewhere.removesuffix(".work"))
     remove_abandoned_files(tmp_path)
-    assert folders(tmp_path) == [other]
+    assert folders(tmp_path) == [elsewhere]
     os.utime(lock, (0, 0))
     remove_abandoned_files(tmp_path)
     assert not list(tmp_path.iterdir())

@@ -74,9 +74,9 @@ def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
     links, linked = find_links(X, np.unique(y, return_inverse=True)[1], nominal)
     assert literal_links(X, y, nominal) == {(0, 1), (2, 3)} and links == 2
     assert np.flatnonzero(linked).tolist() == [0, 1, 2, 3]
-    _, _, kept = SelectExamples().fit_training(X, y, np.random.default_rng(0))
-    assert len(kept) < 9
-    assert (KNN().fit(X[kept], y[kept]).predict(X) == y).all()
+    _, _, remaining = SelectExamples().fit_training(X, y, np.random.default_rng(0))
+    assert len(remaining) < 9
+    assert (KNN().fit(X[remaining], y[remaining]).predict(X) == y).all()
 
 
 # ---- consistent subsets
@@ -92,8 +92,8 @@ def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
 def test_a_subset_classifies_the_training_set_like_the_whole(step, training_set):
     X, y, nominal = training_set
     columns = np.flatnonzero(nominal).tolist() or "auto"
-    cleaned, labels, kept = fitted(step(), X, y, nominal)
-    assert np.array_equal(cleaned, X[kept]) and np.array_equal(labels, y[kept])
+    cleaned, labels, remaining = fitted(step(), X, y, nominal)
+    assert np.array_equal(cleaned, X[remaining]) and np.array_equal(labels, y[remaining])
     whole = KNN(nominal=columns).fit(X, y).predict(X)
     subset = KNN(nominal=columns).fit(cleaned, labels).predict(X)
     same = (X[:, None, :] == X[None, :, :]).all(axis=2)

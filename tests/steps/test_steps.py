@@ -68,13 +68,13 @@ def test_steps_keep_rows_labels_and_their_input(name, table):
     X, y = table
     X.flags.writeable = False
     step = build_step(name)
-    treated, labels, kept = step.fit_training(X, y)
-    assert np.array_equal(treated, step.transform(X)[kept])
-    alone = np.vstack([step.transform(np.asfortranarray(X[[row]])) for row in kept])
+    treated, labels, remaining = step.fit_training(X, y)
+    assert np.array_equal(treated, step.transform(X)[remaining])
+    alone = np.vstack([step.transform(np.asfortranarray(X[[row]])) for row in remaining])
     assert np.array_equal(treated, alone) or name == "smooth-images"
-    assert np.array_equal(labels, y[kept]) and (np.diff(kept) > 0).all()
+    assert np.array_equal(labels, y[remaining]) and (np.diff(remaining) > 0).all()
     if type(step).fit_training is Step.fit_training:  # otherwise it cleans
-        assert np.array_equal(kept, np.arange(40))
+        assert np.array_equal(remaining, np.arange(40))
     columns = step.kept_columns_
     assert treated.shape[1] == (X.shape[1] if columns is None else len(columns))
     assert np.isfinite(treated).all()
@@ -144,18 +144,18 @@ def test_a_chain_has_the_columns_and_kinds_that_are_left():
     y = np.repeat([0, 1], 40)
     X = np.column_stack([rng.random(80), rng.random(80), y, y + 0.01 * rng.random(80)])
     chain = build_pipeline([("min-max", {}), ("select-attributes", {"least": 2}), ("tomek-links", {})])
-    treated, _, kept = chain.fit_training(X, y, rng, np.array([False, False, True, False]))
+    treated, _, remaining = chain.fit_training(X, y, rng, np.array([False, False, True, False]))
     assert len(chain.columns_) == treated.shape[1] == 2
     assert np.array_equal(chain.nominal_, chain.columns_ == 2)
-    assert chain.fit_metrics_["tomek-links.removed_rows"] == 80 - len(kept)
+    assert chain.fit_metrics_["tomek-links.removed_rows"] == 80 - len(remaining)
 
 
 def test_a_step_learns_from_the_rows_that_are_left(table):
     X, y = table
     chain = build_pipeline([("tomek-links", {}), ("standardise", {}), ("select-examples", {})])
-    treated, labels, kept = chain.fit_training(X, y, np.random.default_rng(0))
+    treated, labels, remaining = chain.fit_training(X, y, np.random.default_rng(0))
     left = build_step("tomek-links").fit_training(X, y)[0]
     expected = (X - left.mean(axis=0))[:, :4] / left.std(axis=0)[:4]
-    assert len(kept) < len(left) < 40 and np.array_equal(labels, y[kept])
-    np.testing.assert_allclose(treated[:, :4], expected[kept])
+    assert len(remaining) < len(left) < 40 and np.array_equal(labels, y[remaining])
+    np.testing.assert_allclose(treated[:, :4], expected[remaining])
     np.testing.assert_allclose(chain.transform(X)[:, :4], expected)

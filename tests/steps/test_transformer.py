@@ -30,8 +30,8 @@ def examples(seed=0):
 
 def fitted(specs, X, y, nominal=None, seed=1):
     pipeline = build_pipeline(specs)
-    X_after, y_after, kept = pipeline.fit_training(X, y, np.random.default_rng(seed), nominal)
-    assert np.array_equal(y_after, y) and np.array_equal(kept, np.arange(len(y)))
+    X_after, y_after, remaining = pipeline.fit_training(X, y, np.random.default_rng(seed), nominal)
+    assert np.array_equal(y_after, y) and np.array_equal(remaining, np.arange(len(y)))
     assert X_after.flags.c_contiguous and X_after.dtype == np.float64
     return pipeline, X_after
 

@@ -209,8 +209,10 @@ def write_tables(run_folder: Path, out: Path) -> None:
     cells = cells_of(metrics, classes)
     out.mkdir(parents=True, exist_ok=True)
     entries = entries_of(cells, seconds, lowest)
-    others = seconds.drop(entries["entry"], errors="ignore").rename_axis("entry").reset_index(name="seconds")
-    entries = pd.concat([entries, others.assign(promise="none")])
+    unranked = (
+        seconds.drop(entries["entry"], errors="ignore").rename_axis("entry").reset_index(name="seconds")
+    )
+    entries = pd.concat([entries, unranked.assign(promise="none")])
     entries.to_csv(out / "entries.csv", index=False)
     at = cells[cells["level"] == LEVEL]
     counts = at.pivot_table(

@@ -81,7 +81,7 @@ def show(rows: list[dict[str, Any]]) -> None:
     print(tabulate(lines, HEADINGS, "plain", colalign=alignment, disable_numparse=True))
 
 
-def keep(rows: list[dict[str, Any]], path: Path) -> None:
+def store(rows: list[dict[str, Any]], path: Path) -> None:
     """Write ``path``: benchmarks run now replace their earlier rows, the others' stay."""
     run = {row["benchmark"] for row in rows}
     earlier = json.loads(path.read_text())["rows"] if path.is_file() else []
@@ -166,7 +166,7 @@ def main() -> int:
     for name, function in functions.items():
         print(f"{name} ...", file=sys.stderr, flush=True)
         rows += rows_of(name, function)
-        keep(rows, STORED)
+        store(rows, STORED)
     show(rows)
     return int(any("failed" in row for row in rows))
 

@@ -24,20 +24,20 @@ def needs(package: str) -> None:
 
 
 def row(
-    what: str, ours: float, other: float | None = None, unit: str = "s", goal: float | None = None
+    what: str, ours: float, reference: float | None = None, unit: str = "s", goal: float | None = None
 ) -> Row:
     """Return a row of the table. other: the number it is compared with; goal: least ratio other / ours.
 
     Of a coverage the ratio is ours / other.
     """
-    ratio = None if other is None else ours / other if unit == "coverage" else other / ours
-    return {"what": what, "unit": unit, "ours": ours, "other": other, "ratio": ratio, "goal": goal}
+    ratio = None if reference is None else ours / reference if unit == "coverage" else reference / ours
+    return {"what": what, "unit": unit, "ours": ours, "other": reference, "ratio": ratio, "goal": goal}
 
 
 def paired(
     what: str,
     ours: Callable[[], Any],
-    other: Callable[[], Any],
+    reference: Callable[[], Any],
     repeats: int = 3,
     goal: float | None = None,
 ) -> Row:
@@ -47,7 +47,7 @@ def paired(
     """
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
-        for function, of_function in zip((ours, other), seconds, strict=True):
+        for function, of_function in zip((ours, reference), seconds, strict=True):
             begun = time.process_time()  # of all threads: pandas reads in a thread of its own
             function()
             of_function.append(time.process_time() - begun)

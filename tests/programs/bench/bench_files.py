@@ -37,7 +37,7 @@ def bench_model_file() -> Row:
     y = rng.integers(0, 3, 2000)
     frame = pd.DataFrame(rng.normal(size=(2000, 8)) + y[:, None]).add_prefix("x")
     with tempfile.TemporaryDirectory() as folder:
-        ours, other = Path(folder, "m.confml"), Path(folder, "m.skops")
+        ours, reference = Path(folder, "m.confml"), Path(folder, "m.skops")
         method = "sklearn.ensemble.RandomForestClassifier"
         confml.predict(frame.assign(y=y), frame[:10], label="y", method=method, steps=[], seed=1, save=ours)
         model = confml.load_model(ours)
@@ -46,7 +46,7 @@ def bench_model_file() -> Row:
         return paired(
             f"model file of {len(forest.estimators_)} trees, beside skops with the bare forest",
             lambda: (confml.save_model(model, ours), confml.load_model(ours)),
-            lambda: (dump(forest, other), load(other, trusted=trusted)),
+            lambda: (dump(forest, reference), load(reference, trusted=trusted)),
             goal=0.67,
         )
 
@@ -90,9 +90,9 @@ def bench_predict() -> Row:
         script.write_text(SCRIPT)
         fit = ("--train", str(train), "--label", "y", "--method", "naive-bayes", "--level", "0.05")
         ours = ("-m", "confml", "predict", *fit, "--level", "0.1", str(new), "--out", f"{out}{{turn}}.csv")
-        other = (str(script), str(train), str(new), f"{out}.csv")
+        reference = (str(script), str(train), str(new), f"{out}.csv")
         what = f"confml predict, {NEW} rows, {CLASSES} classes, beside a script of pandas and scikit-learn"
-        return in_turns(what, (*ours, "--quiet"), other, goal=1 / 1.5)
+        return in_turns(what, (*ours, "--quiet"), reference, goal=1 / 1.5)
 
 
 BENCHMARKS = (bench_csv_table, bench_model_file, bench_predict)

@@ -157,10 +157,10 @@ def bench_report_with_figures() -> Row:
     return row(what, seconds, 60.0, goal=1.0)
 
 
-def in_turns(what: str, ours: tuple[str, ...], other: tuple[str, ...], goal: float | None = None) -> Row:
+def in_turns(what: str, ours: tuple[str, ...], reference: tuple[str, ...], goal: float | None = None) -> Row:
     """Return medians of three turns; ``{turn}`` in a command is the number of the turn."""
     seconds = [
-        [cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0] for command in (ours, other)]
+        [cpu_of(*(part.replace("{turn}", str(turn)) for part in command))[0] for command in (ours, reference)]
         for turn in range(3)
     ]
     return row(what, *np.median(seconds, axis=0), goal=goal)

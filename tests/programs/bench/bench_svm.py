@@ -30,7 +30,7 @@ def bench_linear_svms() -> list[Row]:
         for _ in method(tolerance=2e-4).evaluate_path(X, y, X[:1], [{"C": C} for C in CS]):
             pass
 
-    def other(whole):
+    def reference(whole):
         for C in CS:
             whole(LinearSVC(C=C, dual="auto")).fit(X, y)
 
@@ -43,7 +43,7 @@ def bench_linear_svms() -> list[Row]:
         ):
             method().fit(X[:2000], y[:2000])
             what = f"{name}, {len(CS)} values of C, letter, beside cold fits of LinearSVC"
-            pair = functools.partial(ours, method), functools.partial(other, whole)
+            pair = functools.partial(ours, method), functools.partial(reference, whole)
             rows.append(paired(what, *pair, 1, goal=1.0))
     return rows
 

@@ -73,14 +73,14 @@ def bench_online() -> list[Row]:
         def ours(steps=steps, features=features, X=X, y=y):
             OnlinePass(features, 10, (1,)).step(X[:steps], y[:steps], predicts=True)
 
-        def other(steps=steps, X32=X32, room=room):
+        def reference(steps=steps, X32=X32, room=room):
             for start in range(0, steps, BLOCK):
                 block, stop = X32[start : start + BLOCK], min(start + BLOCK, steps)
                 np.matmul(block, X32[:stop].T, out=room[: len(block), :stop])
 
         ours(2000)
         name = f"TCM-NN online, {features} features, {steps} steps, beside its float32 products"
-        rows.append(paired(name, ours, other, 1, goal=1 / 4))
+        rows.append(paired(name, ours, reference, 1, goal=1 / 4))
     return rows
 
 
@@ -93,7 +93,7 @@ def bench_online_cp() -> Row:
     labels = np.unique(y)
     p_values = np.empty((len(T), len(labels)))
 
-    def other():
+    def reference():
         classifier = ConformalNearestNeighboursClassifier(k=1, label_space=labels, rnd_state=0)
         classifier.learn_initial_training_set(X, y)
         for number, x in enumerate(T):
@@ -101,13 +101,13 @@ def bench_online_cp() -> Row:
             p_values[number] = [of_labels[label] for label in labels]
 
     run(X, y, T)
-    other()
+    reference()
     counts = TCMNN().fit(X, y).confident_predict(T)["p-value"].extra
     low = counts["n_greater"] / (len(X) + 1)
     high = low + counts["n_equal"] / (len(X) + 1)
     assert np.mean((p_values >= low - 1e-12) & (p_values <= high + 1e-12)) > 0.99
     name = f"TCM-NN k=1, scaled down to {len(X)} + {len(T)} rows of usps, beside online-cp"
-    return paired(name, lambda: run(X, y, T), other, goal=100.0)
+    return paired(name, lambda: run(X, y, T), reference, goal=100.0)
 
 
 LARGE = f"""

@@ -38,12 +38,12 @@ def bench_split_p_values() -> Row:
             p_values[:, column] = (greater + equal + 1) / (CALIBRATION + 1)
         return p_values
 
-    def other():
+    def reference():
         return model.predict_p(test, smoothing=False)
 
-    np.testing.assert_allclose(ours(), other())
+    np.testing.assert_allclose(ours(), reference())
     name = f"split conformal p-values, {CALIBRATION} + {TEST} rows, {CLASSES} classes, beside crepes"
-    return paired(name, ours, other, goal=1.0)
+    return paired(name, ours, reference, goal=1.0)
 
 
 def bench_split_conformal() -> list[Row]:
@@ -51,14 +51,14 @@ def bench_split_conformal() -> list[Row]:
     needs("mapie")
     from mapie.classification import SplitConformalClassifier
 
-    def other(X, y, new):
+    def reference(X, y, new):
         proper = int(0.7 * len(X))
         fitted = GaussianNB().fit(X[:proper], y[:proper])
         model = SplitConformalClassifier(fitted, confidence_level=0.95, prefit=True)
         model.conformalize(X[proper:], y[proper:]).predict_set(new)
 
     sizes = (20_000, 100_000, 1_000_000)
-    return [_beside_mapie("split conformal", "split", other, n, 3, goal=1 / 1.5) for n in sizes]
+    return [_beside_mapie("split conformal", "split", reference, n, 3, goal=1 / 1.5) for n in sizes]
 
 
 def bench_cross_conformal() -> list[Row]:
@@ -66,15 +66,15 @@ def bench_cross_conformal() -> list[Row]:
     needs("mapie")
     from mapie.classification import CrossConformalClassifier
 
-    def other(X, y, new):
+    def reference(X, y, new):
         model = CrossConformalClassifier(GaussianNB(), confidence_level=0.95, cv=5)
         model.fit_conformalize(X, y).predict_set(new)
 
     what = "cross-conformal, 5 folds"
-    return [_beside_mapie(what, "cross", other, n, 5, goal=1 / 1.3) for n in (20_000, 100_000)]
+    return [_beside_mapie(what, "cross", reference, n, 5, goal=1 / 1.3) for n in (20_000, 100_000)]
 
 
-def _beside_mapie(what: str, kind: str, other: Callable, n: int, repeats: int, goal: float) -> Row:
+def _beside_mapie(what: str, kind: str, reference: Callable, n: int, repeats: int, goal: float) -> Row:
     """Return the row of a training part and a test part of size n. other: MAPIE's (X, y, new)."""
     rng = np.random.default_rng(0)
     y = rng.integers(10, size=2 * n)
@@ -85,7 +85,7 @@ def _beside_mapie(what: str, kind: str, other: Callable, n: int, repeats: int, g
 
     ours()
     name = f"{what}, {n} + {n} rows, 10 classes, beside MAPIE"
-    return paired(name, ours, lambda: other(X[:n], y[:n], X[n:]), repeats, goal)
+    return paired(name, ours, lambda: reference(X[:n], y[:n], X[n:]), repeats, goal)
 
 
 def bench_venn_abers() -> Row:
@@ -102,13 +102,13 @@ def bench_venn_abers() -> Row:
         p1, rest = VennAbersTable.of(calibration, labels).probabilities(test)
         return np.stack([1 - rest, p1], axis=1)
 
-    def other():
+    def reference():
         model = VennAbers()
         model.fit(np.stack([1 - calibration, calibration], axis=1), labels.astype(int))
         return model.predict_proba(np.stack([1 - test, test], axis=1))[1]
 
-    np.testing.assert_allclose(ours(), other(), atol=1e-9)
-    return paired("inductive Venn-Abers, 50000 + 20000 rows, beside venn-abers", ours, other, goal=1.0)
+    np.testing.assert_allclose(ours(), reference(), atol=1e-9)
+    return paired("inductive Venn-Abers, 50000 + 20000 rows, beside venn-abers", ours, reference, goal=1.0)
 
 
 def _simulated(rng, rows: int) -> tuple[np.ndarray, np.ndarray]:

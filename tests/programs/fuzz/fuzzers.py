@@ -43,15 +43,15 @@ def mutants(name: str, seed: int) -> Iterator[tuple[str, bytes]]:
         yield origin, mutant or _mutant(data, rng, [content for _, content in whole])
 
 
-def _mutant(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+def _mutant(data: bytes, rng: random.Random, corpus: list[bytes]) -> bytes:
     """Replace up to eight pieces of the data."""
     mutant = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 3, 8))):
         start = rng.randrange(len(mutant) + 1)
         end = start + rng.choice((0, 1, 1, 2, 4, 16, 200, len(mutant)))
-        other = rng.choice(others)
-        at = rng.randrange(len(other) + 1)
-        pieces = (b"", rng.choice(_WORDS), rng.randbytes(1), mutant[start:end] * 3, other[at : at + 100])
+        donor = rng.choice(corpus)
+        at = rng.randrange(len(donor) + 1)
+        pieces = (b"", rng.choice(_WORDS), rng.randbytes(1), mutant[start:end] * 3, donor[at : at + 100])
         mutant[start:end] = rng.choice(pieces)
     return bytes(mutant[:MOST])
 

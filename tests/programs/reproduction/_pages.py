@@ -84,13 +84,13 @@ def _table(name: str, numbers: Sequence[Number], folder: Path) -> Iterator[str]:
     headings = [*keys, "column", "paper", "confml", "± sd", *optional, "as printed", "difference", "outcome"]
     rows = []
     for number in numbers:
-        first, *others = number.keys
+        first, *rest = number.keys
         column = published.columns.get(number.column, number.column)
         mean, sd, printed, difference = _compared(number)
         outcome = number.outcome + (f" ({number.role})" if number.role in ("quoted", "again") else "")
         if number.reason not in ("", "chance"):
             outcome += f": [{number.reason}](#{number.reason})"
-        names = [_target(number.name) + first, *others, column, number.paper]
+        names = [_target(number.name) + first, *rest, column, number.paper]
         texts = [text(number) for text in optional.values()]
         rows.append([*names, mean, sd, *texts, printed, difference, outcome])
     yield markdown_table(headings, rows, left=headings.index("paper"))

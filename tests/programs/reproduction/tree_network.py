@@ -25,9 +25,11 @@ class TreeNetwork(ClassifierMixin, BaseEstimator):
         self.low_, width = X.min(axis=0), np.ptp(X, axis=0)
         self.width_ = np.where(width > 0, width, 1.0)
         features, bins = X.shape[1], self.bins
-        ones = np.eye(bins)[self._intervals(X)].reshape(len(X), -1)
+        indicators = np.eye(bins)[self._intervals(X)].reshape(len(X), -1)
         # counts[c, i, a, j, b]: rows of class c with feature i in interval a and feature j in interval b.
-        counts = np.stack([ones[codes == code].T @ ones[codes == code] for code in range(len(self.classes_))])
+        counts = np.stack(
+            [indicators[codes == code].T @ indicators[codes == code] for code in range(len(self.classes_))]
+        )
         counts = counts.reshape(-1, features, bins, features, bins)
         self.class_counts_ = np.bincount(codes)
         each = np.einsum("ciaia->cia", counts)
@@ -54,5 +56,5 @@ class TreeNetwork(ClassifierMixin, BaseEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def _intervals(self, X: np.ndarray) -> np.ndarray:
-        places = np.floor((X - self.low_) / self.width_ * self.bins)
-        return np.clip(places, 0, self.bins - 1).astype(int)
+        intervals = np.floor((X - self.low_) / self.width_ * self.bins)
+        return np.clip(intervals, 0, self.bins - 1).astype(int)

@@ -31,8 +31,8 @@ def other_class(rng, rows):
     """s/m and (s + 1)/(m + 1) minus 1 if the next example is of another class, for s single examples."""
     _, y = zipf_rows(rng, rows + 1)
     single = np.sum(np.unique(y[:rows], return_counts=True)[1] == 1)
-    other = y[rows] not in y[:rows]
-    return [single / rows - other, (single + 1) / (rows + 1) - other]
+    unseen = y[rows] not in y[:rows]
+    return [single / rows - unseen, (single + 1) / (rows + 1) - unseen]
 
 
 def fitted(rng, X, y, method, tuned=None, **choice):

@@ -38,9 +38,9 @@ def p_value(rng, rows, classes, method, by):
 def best_of(rng, rows, classes, candidates):
     """p-value of the true label; candidates differ in k only, so that luck decides which one looks best."""
     X, y = sample(rng, rows + 1, classes)
-    first, *others = [KNN(k=k) for k in range(1, 2 * candidates, 2)]
+    first, *rest = [KNN(k=k) for k in range(1, 2 * candidates, 2)]
     seed = int(rng.integers(2**31))
-    model = Conformal(first, calibration=0.5, best_of=others, best_of_level=0.2, random_state=seed)
+    model = Conformal(first, calibration=0.5, best_of=rest, best_of_level=0.2, random_state=seed)
     return rejected(true_p_value(model, X, y, rows))
 
 

@@ -87,8 +87,8 @@ ENTRIES = (
           p_value_claims(ABOUT), label, fraction=0.1),
     Entry("shift-frequencies-bbse", "class frequency of the test part, label",
           "the interval holds the frequency in about 95 % of test parts (90 % with 100 calibration rows)",
-          [{"rows": rows, "tests": rows // 2, "probabilities": "calibrated", "shift": "label", **others}
-           for rows, others in ((200, {}), (400, {}), (400, {"distance": 0.5}),
+          [{"rows": rows, "tests": rows // 2, "probabilities": "calibrated", "shift": "label", **settings}
+           for rows, settings in ((200, {}), (400, {}), (400, {"distance": 0.5}),
                                 (400, {"new": (0.9, 0.08, 0.02)}), (4000, {}))],
           frequency_claims, frequencies, fraction=0.1),
 )  # fmt: skip
