@@ -91,23 +91,26 @@ def text_blocks(
             raise DataError(f"this is {kind}, not a CSV file", where=str(path), hint=remedy)
     marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
     chosen = marked or encoding or usual or "utf-8"  # a mark is as good as certain
-    is_certain = bool(marked or encoding)
+    is_certain = bool(marked or encoding or not usual)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
-    line, size, text = 1, 0, "start"
-    while data or text:
+    line, size, is_end = 1, 0, False
+    while not is_end:
+        is_first_of_letters = not is_certain and not data.isascii() and b"\0" not in data
+        rest = stream.read(next(sizes)) if is_first_of_letters else b""
+        data, is_end = data + rest, not data
         size += len(data)
         if limit is not None and size > limit:
             message = f"it unpacks to more than the {limit} bytes that are expected"
             raise DataError(message, where=str(path))
-        if not is_certain and not data.isascii() and b"\0" not in data:
+        if is_first_of_letters:
             is_certain = True
             with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter hardly is UTF-8
-                codecs.getincrementaldecoder("utf-8")().decode(data)
+                codecs.getincrementaldecoder("utf-8")().decode(data, final=not rest)
                 chosen, state = "utf-8", decoder.getstate()
                 decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
                 decoder.setstate(state)  # of a line break at the end of a block
         try:
-            text = decoder.decode(data, final=not data)
+            text = decoder.decode(data, final=is_end)
         except UnicodeError as error:
             if isinstance(error, UnicodeDecodeError):
                 line += error.object.count(b"\n", 0, error.start)

@@ -126,3 +126,11 @@ def test_rows_of_the_training_file_are_coded_as_in_training(csv, tmp_path, drop_
     assert rows.ids[:, 0].tolist() == [f"r{row}" for row in range(20)]
     assert rows.labels == data.y.tolist() and not coder.unknown
     assert rows.complete.tolist() == [row % 5 != 0 for row in range(20)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_utf_8_is_found_in_blocks_of_any_size_where_latin_1_is_usual(encoding, size):
+    stream = io.BytesIO("a\r\né\rb,é".encode(encoding))
+    blocks = text_blocks(Path("x.csv"), stream, None, "latin-1", itertools.repeat(size))
+    assert b"".join(blocks).decode() == "a\né\nb,é"
