@@ -91,15 +91,15 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     Without NEW, the model is fitted and saved. Loading a model executes no code of the file. Some classifiers
     need --trust for their types, when the model is written and when it is read.
 
-    The output is a CSV file with one row per new row, in their order. Its columns are the line of the file,
-    identifiers, label (if NEW has one), prediction, confidence, credibility, and p[class] or prob[class]. For
-    each level there are region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical).
-    --explain adds the runner-up, and lines and distances of the nearest training rows. It also adds
-    features@predicted, the features that differ most from the nearest row of the predicted class. With
-    --missing mean, filled lists the features of a row that are filled in from the training rows. Numbers have
-    four significant digits, and more if rounded ones would contradict a region; --digits changes this, and
-    --json has all digits. The guarantee is printed on stderr in two lines, which confml describe guarantee
-    explains.
+    The output is a CSV file with one row per new row, in their order. A line without any value is no row. The
+    columns are the line of the file, identifiers, label (if NEW has one), prediction, confidence,
+    credibility, and p[class] or prob[class]. For each level there are region@0.05 (labels joined by |) and
+    reason@0.05 (certain, ambiguous or atypical). --explain adds the runner-up, and lines and distances of the
+    nearest training rows. It also adds features@predicted, the features that differ most from the nearest row
+    of the predicted class. With --missing mean, filled lists the features of a row that are filled in from
+    the training rows. Numbers have four significant digits, and more if rounded ones would contradict a
+    region; --digits changes this, and --json has all digits. The guarantee is printed on stderr in two lines,
+    which confml describe guarantee explains.
 
     A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
     --decimal and --sheet describe NEW, and with --train also the training file.
