@@ -17,7 +17,7 @@ from confml.data.dataset import DataSet
 from confml.data.findings import Finding
 from confml.data.identifiers import KEY, no_feature
 from confml.data.table_files import read_table
-from confml.data.text_table import TextTable, missing_texts, short
+from confml.data.text_table import TextTable, counted, missing_texts, short
 from confml.errors import ConfigError, DataError
 from confml.yaml import flow
 
@@ -51,9 +51,9 @@ class Suggestion:
         """Return the config as a commented YAML file."""
         counts = [f"{flow(str(label))}: {count}" for label, count in self.data.class_counts().items()]
         counts[MOST_COUNTS:] = ["..."] * (len(counts) > MOST_COUNTS)
-        features = len(self.data.table_attributes)
+        features = counted(len(self.data.table_attributes), "feature")
         lines = [
-            f"# {len(self.data)} rows, {features} features; classes: {', '.join(counts)}",
+            f"# {len(self.data)} rows, {features}; classes: {', '.join(counts)}",
             *(f"# To decide: {question}" for question in self.questions),
         ]
         for key, value in self.config.items():
@@ -116,7 +116,9 @@ def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
         reasons["nominal"] = "categories: one 0/1 column per category"
     rows = int(np.isnan(data.table).any(axis=1).sum())
     if rows and "missing" not in spec:
-        reason = f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
+        reason = (
+            f"{counted(rows, 'row')} with missing values; mean fills in training means, drop leaves them out"
+        )
         spec["missing"], reasons["missing"] = "mean", reason
     findings = audit(data)
     questions = [

@@ -12,6 +12,7 @@ from confml.bayes_error.selection import Selection, sample_by_class, select_attr
 from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_intervals
 from confml.data.dataset import DataSet
 from confml.data.memory import dense
+from confml.data.text_table import counted
 from confml.errors import ConfigError, DataError
 
 MANY_ROWS = 150_000
@@ -90,7 +91,7 @@ def study(
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"
         raise DataError(f"{part} must have at least two classes; every row is of class {str(classes[0])!r}")
-    shape = f"{len(y)} rows, {X.shape[1]} columns, {len(classes)} classes"
+    shape = f"{len(y)} rows, {counted(X.shape[1], 'column')}, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(y) > MANY_ROWS:
         say(f"spanning trees of {len(y)} rows can be slow (quadratic time); use fewer rows with --sample")

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from confml.data.text_table import counted
 from confml.errors import ConfmlError
 from confml.published import known_tables
 from confml.report.answers.advice import unpromised, usual_level
@@ -106,7 +107,7 @@ def facts(run: RunResults, dataset: str, notes: str) -> str:
     if info is None:
         return ""
     parts = "" if info.train_rows is None else f", parts of {info.train_rows} and {info.test_rows} rows"
-    text = f"{info.rows} rows, {info.attributes} features, {info.classes} classes{parts}."
+    text = f"{info.rows} rows, {counted(info.attributes, 'feature')}, {info.classes} classes{parts}."
     findings = [finding["sentence"] for finding in info.audit if finding["sentence"] not in notes]
     return f"{text} Audit: {'; '.join(findings)}." if findings else text
 
