@@ -439,3 +439,9 @@ def test_errors_of_own_classifiers(files, monkeypatch):
     (row,) = csv.DictReader(Path("out/tables/failures.csv").open(newline=""))
     assert row["calls"] == "own_broken.py:6 fit > own_broken.py:9 check"
     assert row["error"] == "KeyError: 'no such column'"
+
+
+def test_errors_of_methods_are_theirs():
+    same = pd.DataFrame({"x": [1.0] * 40, "y": ["a", "b"] * 20})
+    with pytest.raises(ConfmlError, match="^version space is empty"):
+        confml.predict(same, same[["x"]], label="y", method="bayes-transduction", params={"ridge": 0})

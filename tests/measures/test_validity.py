@@ -80,6 +80,8 @@ def test_levels_that_no_p_value_reaches_or_exceeds():
     assert coverage_band([(5, 10)], 0.05) == (1, 1) and coverage_band([(5, 10)], 1.0) == (0, 0)
     assert all(map(math.isnan, coverage_band([(5, 0)], 0.05))) and math.isnan(coverage_band([], 0.05)[0])
     assert covered_probabilities(3, 10, 0.3)[0] > 0, "0.3 of 10 is three p-values, though 3 / 10 * 10 rounds"
+    hundred = covered_probabilities(3, 100, 0.29)  # 29 p-values, though 0.29 * 100 is below 29
+    assert hundred == pytest.approx(covered_probabilities(3, 100, 0.295), rel=1e-12)
 
 
 def test_an_online_pass_has_the_binomial_band():

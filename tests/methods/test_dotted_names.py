@@ -44,6 +44,7 @@ def shares_of(X, codes, X_test):
     "name",
     [
         "antigravity.x",
+        "own-module.x",
         "this.is.a.name",
         "sklearn.conftest.pytest",
         "sklearn.utils._testing.os.system",

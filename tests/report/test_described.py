@@ -43,6 +43,14 @@ def test_a_name_with_two_meanings_is_described_twice():
 
 
 @pytest.mark.parametrize(
+    ("name", "kind"), [("sklearn.svm.SVC", "method"), ("sklearn.decomposition.PCA", "step")]
+)
+def test_classes_of_scikit_learn_are_described(name, kind):
+    (entry,) = describe_all(name)
+    assert entry["type"] == kind and entry["parameters"]
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("fuzzines", "unknown name 'fuzzines'; did you mean 'fuzziness'"),
@@ -50,6 +58,7 @@ def test_a_name_with_two_meanings_is_described_twice():
         ("svm", "did you mean one of .*dag-svm.*kernel-svm.*ovo-svm"),
         ("svc", "did you mean 'sklearn.svm.SVC'"),
         ("qqqqqqq", "confml describe lists"),
+        ("sklearn.svm.SVCX", "sklearn.svm.SVCX"),
     ],
 )
 def test_an_unknown_name_is_an_error_with_a_hint(name, message):
