@@ -24,11 +24,12 @@ class Guarantee:
         self.classes = len(model.none.classes)
 
     def lines(self, fit: str, tests: str) -> list[str]:
-        """Return the bound in one line and its conditions in the next, then lines for fits with exceptions.
+        """Return the bound in one line, with one its conditions in the next, then lines for exceptions.
 
         fit, tests: the method with its rows, and the result of the tests of exchangeability, as text.
         """
         facts, promise, bound = self.facts, self.promise, self._bound()
+        has_bound = promise.broken is None and bound is not None
         if promise.broken is not None:
             bound = f"no coverage is guaranteed, because {promise.broken}"
         elif bound is None:
@@ -44,7 +45,9 @@ class Guarantee:
                 "the new rows differ from the training rows only in the frequencies of the "
                 f"{self.classes} classes, which are estimated without error from the new rows"
             )
-        lines = [f"{fit}: {bound}.", f"Condition: {condition}.{tests} ({MORE})"]
+        if has_bound:
+            tests = f"Condition: {condition}.{tests}"
+        lines = [f"{fit}: {bound}.", f"{tests} ({MORE})".strip()]
         if s := facts.single_rows:
             m, noun, their = facts.fitted_rows, "one" if s == 1 else "ones", "its" if s == 1 else "their"
             lines.append(

@@ -317,6 +317,7 @@ def test_a_promise_that_does_not_hold_is_taken_back(files):
     (files / "cleaned.yaml").write_text(text)
     _, messages = run("cleaned.yaml", "new.csv", "--method", "fixed")
     assert "no coverage is guaranteed, because tomek-links lowers the nonconformity scores" in messages
+    assert "Condition" not in messages
     fit = ("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
     messages = sentences(*fit)
     assert "because" not in messages and "tests shows that new rows differ" in messages
