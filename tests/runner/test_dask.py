@@ -31,6 +31,13 @@ def cluster(tmp_path_factory):
     """The file of a scheduler with two worker processes, each watched and started again by its nanny."""
     folder = tmp_path_factory.mktemp("cluster")
     with started(folder, "--nworkers", "2", "--nthreads", "1") as (path, _):
+        with distributed.Client(scheduler_file=path, set_as_default=False) as client:
+            client.wait_for_workers(2)
+            # A nanny gives up if its worker dies before it knows that the worker has started.
+            while set(client.run(lambda dask_worker: dask_worker.status.name, nanny=True).values()) != {
+                "running"
+            }:
+                time.sleep(0.05)
         yield path
 
 
