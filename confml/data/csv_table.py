@@ -130,14 +130,17 @@ def load_tables(
         _check_labels(file, keys.label)
     plain = Plain(*plain_numbers(train, features, keys.decimal, keys.nominal))
     plain = handle_missing(train, features, plain, keys, False, notes)
-    if keys.duplicates == "drop":
+    rows_of_file = len(train)
+    if keys.duplicates == "drop":  # before the kinds of columns are found
         texts = [train.texts(name).codes for name in [*features, *groups, keys.label]]
-        plain = plain._replace(values=_without_duplicates(train, plain.values, texts, notes))
+        plain = plain._replace(values=_without_duplicates(train, plain.values, texts))
     names, values, categories, text_ids, marks = read_columns(train, features, plain, keys, notes)
     if keys.duplicates == "drop":
         # The same numbers and labels in other forms, and rows that differ in identifiers only.
         of_rows = [*(train.texts(name).codes for name in groups), _labels([train], keys.label)[1]]
-        values = _without_duplicates(train, values, [*values.T, *of_rows], notes)
+        values = _without_duplicates(train, values, [*values.T, *of_rows])
+    if gone := rows_of_file - len(train):
+        notes.append(f"{train.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
     for test in files[1:]:
         unknown: dict[str, UnknownCategory] = {}
         coded = code_features(test, names, categories, marks, keys.decimal, unknown)
@@ -175,15 +178,9 @@ def load_tables(
     )
 
 
-def _without_duplicates(
-    table: TextTable, values: np.ndarray, columns: Sequence[np.ndarray], notes: list[str]
-) -> np.ndarray:
-    """Take the training rows that repeat an earlier one in all columns (n,) out of a table and its values."""
+def _without_duplicates(table: TextTable, values: np.ndarray, columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Remove rows that repeat an earlier one in all columns (n,) from a table; return the others' values."""
     first = row_groups(np.column_stack(columns)) == np.arange(len(table))
-    gone = int((~first).sum())
-    if not gone:
-        return values
-    notes.append(f"{table.path.name}: {counted(gone, 'row')} equal to an earlier row left out")
     table.keep(first)
     return values[first]
 
