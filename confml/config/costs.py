@@ -64,8 +64,7 @@ def check_costs(draft: Draft) -> None:
 
 
 def _wrong_cost(draft: Draft) -> Loc:
-    """Return the location of the first cost that is not a number of at least 0; that of all costs without
-    one."""
+    """Return the location of the first cost that is no number of at least 0, or else that of all costs."""
     for loc in draft.marks:
         if loc[:1] == ("costs",) and not isinstance(value := draft.find(loc)[2], dict):
             try:

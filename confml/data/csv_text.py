@@ -104,7 +104,7 @@ def text_blocks(
             raise DataError(message, where=str(path))
         if is_first_of_letters:
             is_certain = True
-            with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter hardly is UTF-8
+            with contextlib.suppress(UnicodeDecodeError):  # text of one byte per letter is rarely valid UTF-8
                 codecs.getincrementaldecoder("utf-8")().decode(data, final=not rest)
                 chosen, state = "utf-8", decoder.getstate()
                 decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)

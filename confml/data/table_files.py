@@ -192,7 +192,7 @@ def table_chunks(
     stream: the bytes of a CSV file, such as standard input; ``path`` then names it in messages. expected:
     names of columns; without ``separator``, the separator is the one that finds most of them in the header.
     usual: the format of the training file. Its encoding is used without ``encoding`` and without a byte-order
-    mark, and its separator is tried first. Text in UTF-8 is read as UTF-8 all the same. sheet:
+    mark, and its separator is tried first. Text that is valid UTF-8 is read as UTF-8. sheet:
     of a workbook.
     A CSV file needs memory for one chunk and one block of text, a Parquet file or an Excel workbook is read
     as a whole. Raises DataError as `confml.data.table_files.read_table` does.

@@ -24,7 +24,7 @@ class Guarantee:
         self.classes = len(model.none.classes)
 
     def lines(self, fit: str, tests: str) -> list[str]:
-        """Return the bound in one line, with one its conditions in the next, then lines for exceptions.
+        """Return a line with the bound, a line with its condition, and lines for exceptions.
 
         fit, tests: the method with its rows, and the result of the tests of exchangeability, as text.
         """
@@ -126,8 +126,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with three digits, without zeros at the end; more from 99.95 on, so that only 100 is
-    100."""
+    """Return a number with three digits, without zeros at the end; just below 100 it has more digits."""
     text = f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"
     return f"{value:.12g}" if value < 100 == float(text) else text
 

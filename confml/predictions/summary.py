@@ -147,13 +147,13 @@ class Summary:
         notes += model.coder.unknown_notes()
         if model.costs is not None and model.probability_view is None and not self.costs.rows:
             notes.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
-        facts, of = model.facts, "the training set"
+        facts, part = model.facts, "the training set"
         rows = facts.fitted_rows
         if facts.method == "tcm-nn":
-            rows, of = min(facts.class_counts.values()), "its smallest class"
+            rows, part = min(facts.class_counts.values()), "its smallest class"
         for name in OF_TRAINING:
             if isinstance(k := facts.params.get(name), int) and k >= rows:
-                notes.append(f"{name} = {k} of {facts.method} is not smaller than {of} ({row_count(rows)})")
+                notes.append(f"{name} = {k} of {facts.method} is not smaller than {part} ({row_count(rows)})")
         if self.check.predicted < self.check.rows:
             left = self.check.rows - self.check.predicted
             notes.append(

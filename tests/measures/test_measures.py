@@ -22,7 +22,7 @@ TRUTH = np.array(["a", "c", "b", "b", "a"])
 def rows_of(prediction, truth, levels=(), thresholds=()) -> dict:
     metrics = evaluate(prediction, truth, levels, thresholds)
     rows = {(row.metric, row.level): row.value for row in metrics}
-    assert len(rows) == len(metrics), "a metric stands there twice"
+    assert len(rows) == len(metrics), "a metric is listed twice"
     assert all(type(row.value) is float for row in metrics)
     return rows
 

@@ -40,7 +40,7 @@ def test_polar_equals_the_literal_version(data):
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 def test_powers_neither_overflow_nor_vanish(scale):
     X, y = np.array([[1.0, 1.0], [1.3, 0.0], [5000.0, 5000.0]]) * scale, np.array([1, 0, 2])
-    # The roots are 2^(1/100) = 1.007 and 1.3; powers of both vanish beside 5000.
+    # The roots are 2^(1/100) = 1.007 and 1.3; powers of both vanish in a sum with one of 5000.
     assert KNN(1, distance="minkowski", power=100).fit(X, y).predict([[0.0, 0.0]]) == 1
 
 
